@@ -1,0 +1,84 @@
+//! From a line to types.
+
+use serde::de::Error as _;
+use serde::ser::Serialize;
+use thiserror::Error;
+
+use crate::encode::{EncodeError, encode_line};
+use crate::line::{Kind, Line};
+use crate::wire::{FromWire, Known, has_raw_control_character};
+
+/// What a line turned out to be. The three are never confused: something new is not an error,
+/// and something broken is not new.
+#[derive(Debug, Clone, PartialEq)]
+#[expect(clippy::exhaustive_enums, reason = "there are three outcomes, and a match names them")]
+pub enum Decoded<F> {
+    /// A frame of a kind this crate knows, in the shape it knows.
+    Known(F),
+    /// A frame of a kind this crate does not know. All of it is kept, [`Frame::kind`] names it,
+    /// and what does have a type, such as the id of an unknown control request, is typed.
+    Unknown(F),
+    /// A frame of a known kind that is not in the shape of that kind.
+    Malformed(Malformed),
+}
+
+impl<F> Decoded<F> {
+    /// The frame, unless it is malformed.
+    ///
+    /// # Errors
+    /// Gives what is wrong with a malformed frame.
+    pub fn frame(self) -> Result<F, Malformed> {
+        match self {
+            Self::Known(frame) | Self::Unknown(frame) => Ok(frame),
+            Self::Malformed(malformed) => Err(malformed),
+        }
+    }
+}
+
+/// What is wrong with a frame whose kind is known. The bytes are still in the [`Line`].
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
+#[error("malformed {kind}: {reason}")]
+#[non_exhaustive]
+pub struct Malformed {
+    /// What the frame says it is.
+    pub kind: Kind,
+    /// What is wrong, with the way to the field and the position in the line.
+    pub reason: String,
+}
+
+/// A frame of one direction: [`FromCli`](crate::FromCli) or [`ToCli`](crate::ToCli).
+///
+/// It cannot be implemented outside this crate.
+pub trait Frame: FromWire + Known + Serialize {
+    /// What the frame is.
+    fn kind(&self) -> Kind;
+
+    /// Reads a line; the same as [`Line::decode`].
+    fn decode_line(line: &Line<'_>) -> Decoded<Self> {
+        match read::<Self>(line) {
+            Ok(frame) if frame.is_known() => Decoded::Known(frame),
+            Ok(frame) => Decoded::Unknown(frame),
+            Err(error) => {
+                Decoded::Malformed(Malformed { kind: line.kind(), reason: error.to_string() })
+            }
+        }
+    }
+
+    /// Writes the frame as a line, with the line break.
+    ///
+    /// # Errors
+    /// When a value in it cannot be written as JSON; see [`EncodeError`].
+    fn to_line(&self) -> Result<Vec<u8>, EncodeError> {
+        encode_line(self)
+    }
+}
+
+fn read<F: Frame>(line: &Line<'_>) -> Result<F, serde_json::Error> {
+    if has_raw_control_character(line.bytes()) {
+        return Err(serde_json::Error::custom("a control character that is not escaped"));
+    }
+    let mut source = serde_json::Deserializer::from_str(line.json());
+    let frame = F::from_wire(&mut source)?;
+    source.end()?;
+    Ok(frame)
+}

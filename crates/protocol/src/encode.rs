@@ -1,0 +1,66 @@
+//! From types to a line.
+
+use std::io;
+
+use serde::ser::Serialize;
+use serde_json::ser::Formatter;
+use thiserror::Error;
+
+/// Why a value could not be written as a line.
+#[derive(Debug, Error)]
+#[non_exhaustive]
+pub enum EncodeError {
+    /// A value in it cannot be written as JSON.
+    #[error("cannot be written as JSON: {0}")]
+    NotJson(#[source] serde_json::Error),
+    /// It is not an object. The CLI ends when it reads anything else.
+    #[error("a line must be a JSON object")]
+    NotAnObject,
+}
+
+/// Writes a value as one line, with the line break at its end and none inside.
+///
+/// # Errors
+/// When the value is not an object, or cannot be written as JSON.
+///
+/// ```
+/// use countersign_protocol::encode_line;
+///
+/// let line = encode_line(&serde_json::json!({"text": "two\nlines\u{2028}"}))?;
+/// assert_eq!(line, b"{\"text\":\"two\\nlines\\u2028\"}\n");
+/// # Ok::<(), countersign_protocol::EncodeError>(())
+/// ```
+pub fn encode_line<T: Serialize + ?Sized>(value: &T) -> Result<Vec<u8>, EncodeError> {
+    let mut line = Vec::with_capacity(256);
+    let mut sink = serde_json::Serializer::with_formatter(&mut line, OneLine);
+    value.serialize(&mut sink).map_err(EncodeError::NotJson)?;
+    if line.first() != Some(&b'{') {
+        return Err(EncodeError::NotAnObject);
+    }
+    line.push(b'\n');
+    Ok(line)
+}
+
+/// Compact JSON without anything that a reader could take for the end of a line.
+///
+/// Line breaks are always escaped in JSON strings. U+2028 and U+2029 need not be, but readers
+/// written in JavaScript may split at them.
+struct OneLine;
+
+impl Formatter for OneLine {
+    fn write_string_fragment<W: ?Sized + io::Write>(
+        &mut self,
+        writer: &mut W,
+        mut fragment: &str,
+    ) -> io::Result<()> {
+        while let Some(at) = fragment.find(['\u{2028}', '\u{2029}']) {
+            let (before, rest) = fragment.split_at(at);
+            writer.write_all(before.as_bytes())?;
+            let mut rest = rest.chars();
+            let escape = if rest.next() == Some('\u{2028}') { r"\u2028" } else { r"\u2029" };
+            writer.write_all(escape.as_bytes())?;
+            fragment = rest.as_str();
+        }
+        writer.write_all(fragment.as_bytes())
+    }
+}

@@ -1,0 +1,218 @@
+//! From bytes to lines.
+
+use memchr::memchr;
+
+/// How long a line may be unless the caller says otherwise: 256 MiB.
+///
+/// A tool result with a large file in it reaches tens of megabytes, and the CLI itself refuses
+/// to read more than about this.
+pub const DEFAULT_MAX_LINE: usize = 256 * 1024 * 1024;
+
+/// How much of a line that is too long is kept, enough to see what it was.
+const HEAD: usize = 4096;
+
+/// A buffer larger than this is given back after the line that needed it.
+const KEPT_CAPACITY: usize = 1024 * 1024;
+
+/// Cuts a stream of bytes into lines, whatever the sizes of the chunks it arrives in.
+///
+/// It holds at most one line, and of a line that is longer than the limit only the beginning.
+/// Nothing ends it: a line that is too long is skipped and reported, and the next one is read.
+///
+/// ```
+/// use countersign_protocol::{LineSplitter, Piece};
+///
+/// let mut splitter = LineSplitter::new();
+/// let mut seen = Vec::new();
+/// for chunk in [&b"{\"type\":\"keep_"[..], b"alive\"}\n\n{"] {
+///     let mut pieces = splitter.feed(chunk);
+///     while let Some(piece) = pieces.next() {
+///         match piece {
+///             Piece::Line { bytes, .. } => seen.push(bytes.to_vec()),
+///             Piece::Blank { .. } => {}
+///             other => panic!("{other:?}"),
+///         }
+///     }
+/// }
+/// assert_eq!(seen, [br#"{"type":"keep_alive"}"#]);
+/// assert!(matches!(splitter.finish(), Some(Piece::Line { bytes: b"{", .. })));
+/// ```
+#[derive(Debug)]
+pub struct LineSplitter {
+    max_line: usize,
+    /// The line that is not complete yet, as far as it is kept.
+    partial: Vec<u8>,
+    /// How long that line is; more than `partial` holds once it is too long.
+    partial_len: u64,
+    /// The piece handed out last was built in `partial`, which can be reused now.
+    spent: bool,
+}
+
+/// What came out of the stream.
+///
+/// Put together, `bytes` and `ending` of all pieces are the stream, but for what was skipped.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Piece<'a> {
+    /// A line with something in it.
+    Line {
+        /// The line without its ending.
+        bytes: &'a [u8],
+        /// How it ended.
+        ending: Ending,
+    },
+    /// A line of nothing but white space.
+    Blank {
+        /// The white space without the ending.
+        bytes: &'a [u8],
+        /// How it ended.
+        ending: Ending,
+    },
+    /// A line longer than the limit, which was skipped.
+    TooLong {
+        /// How the line began: enough to see what it was, and whose answer it would have been.
+        head: &'a [u8],
+        /// How long it was, without its line feed.
+        length: u64,
+    },
+}
+
+/// How a line ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Ending {
+    /// With a line feed, as it should.
+    Lf,
+    /// With a carriage return and a line feed.
+    CrLf,
+    /// With the stream: the line may be cut off.
+    Eof,
+}
+
+impl Ending {
+    /// The bytes of the ending.
+    #[must_use]
+    pub fn as_bytes(self) -> &'static [u8] {
+        match self {
+            Self::Lf => b"\n",
+            Self::CrLf => b"\r\n",
+            Self::Eof => b"",
+        }
+    }
+}
+
+impl Default for LineSplitter {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl LineSplitter {
+    /// A splitter with the default limit, [`DEFAULT_MAX_LINE`].
+    #[must_use]
+    pub fn new() -> Self {
+        Self::with_max_line(DEFAULT_MAX_LINE)
+    }
+
+    /// A splitter that skips lines of more than that many bytes, not counting the line feed.
+    #[must_use]
+    pub fn with_max_line(max_line: usize) -> Self {
+        Self { max_line, partial: Vec::new(), partial_len: 0, spent: false }
+    }
+
+    /// Takes the next bytes of the stream. All pieces must be taken before the next call; what
+    /// is left of a chunk when the iteration is dropped is lost.
+    pub fn feed<'a>(&'a mut self, chunk: &'a [u8]) -> Pieces<'a> {
+        Pieces { splitter: self, chunk }
+    }
+
+    /// Ends the stream, and gives the line that was not complete, if there was one.
+    pub fn finish(&mut self) -> Option<Piece<'_>> {
+        self.reuse();
+        (self.partial_len > 0).then(|| self.take_partial(Ending::Eof))
+    }
+
+    /// How many bytes are held for the line that is not complete.
+    #[must_use]
+    pub fn held(&self) -> usize {
+        if self.spent { 0 } else { self.partial.len() }
+    }
+
+    /// Adds to the line that is not complete.
+    fn hold(&mut self, bytes: &[u8]) {
+        self.partial_len += bytes.len() as u64;
+        if self.partial_len <= self.max_line as u64 {
+            self.partial.extend_from_slice(bytes);
+            return;
+        }
+        let room = HEAD.min(self.max_line).saturating_sub(self.partial.len());
+        self.partial.extend(bytes.iter().take(room));
+        self.partial.truncate(HEAD.min(self.max_line));
+        if self.partial.capacity() > KEPT_CAPACITY {
+            self.partial.shrink_to_fit();
+        }
+    }
+
+    /// Hands out the line in `partial`, which ended.
+    fn take_partial(&mut self, ending: Ending) -> Piece<'_> {
+        self.spent = true;
+        if self.partial_len > self.max_line as u64 {
+            return Piece::TooLong { head: &self.partial, length: self.partial_len };
+        }
+        piece(&self.partial, ending)
+    }
+
+    /// Clears what was handed out last.
+    fn reuse(&mut self) {
+        if self.spent {
+            self.spent = false;
+            self.partial_len = 0;
+            self.partial.clear();
+            if self.partial.capacity() > KEPT_CAPACITY {
+                self.partial = Vec::new();
+            }
+        }
+    }
+}
+
+/// The pieces of one chunk. Not an [`Iterator`], because a piece may live in the splitter.
+#[derive(Debug)]
+pub struct Pieces<'a> {
+    splitter: &'a mut LineSplitter,
+    chunk: &'a [u8],
+}
+
+impl Pieces<'_> {
+    /// The next piece, or nothing when the chunk is used up.
+    #[expect(clippy::should_implement_trait, reason = "a piece borrows from the splitter")]
+    pub fn next(&mut self) -> Option<Piece<'_>> {
+        self.splitter.reuse();
+        let Some(end) = memchr(b'\n', self.chunk) else {
+            if !self.chunk.is_empty() {
+                self.splitter.hold(self.chunk);
+                self.chunk = &[];
+            }
+            return None;
+        };
+        let (line, rest) = self.chunk.split_at(end);
+        self.chunk = rest.get(1..).unwrap_or_default();
+        if self.splitter.partial_len == 0 && line.len() <= self.splitter.max_line {
+            return Some(piece(line, Ending::Lf));
+        }
+        self.splitter.hold(line);
+        Some(self.splitter.take_partial(Ending::Lf))
+    }
+}
+
+/// A line that is not too long.
+fn piece(line: &[u8], ending: Ending) -> Piece<'_> {
+    let (bytes, ending) = match line.split_last() {
+        Some((b'\r', rest)) if ending == Ending::Lf => (rest, Ending::CrLf),
+        _ => (line, ending),
+    };
+    if bytes.iter().all(u8::is_ascii_whitespace) {
+        Piece::Blank { bytes, ending }
+    } else {
+        Piece::Line { bytes, ending }
+    }
+}

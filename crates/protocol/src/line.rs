@@ -1,0 +1,261 @@
+//! One line of the wire.
+
+use std::borrow::Cow;
+use std::fmt;
+
+use serde::de::{
+    DeserializeSeed as _, Deserializer as _, Error as _, IgnoredAny, MapAccess, Visitor,
+};
+use serde_json::value::RawValue;
+use thiserror::Error;
+
+use crate::decode::{Decoded, Frame};
+use crate::ids::RequestId;
+use crate::wire::Text;
+
+/// One line, and what its envelope says: the bytes are the truth, the rest is read from them.
+///
+/// Parsing looks no further than it must to tell what the line is, so that control traffic can
+/// be told from messages at little cost. [`Line::decode`] reads all of it.
+///
+/// ```
+/// use countersign_protocol::Line;
+///
+/// let line = Line::parse(br#"{"request_id":"7","type":"control_request","request":{"subtype":"can_use_tool"}}"#)?;
+/// assert_eq!(line.kind().to_string(), "control_request/can_use_tool");
+/// assert_eq!(line.request_id(), Some("7"));
+/// # Ok::<(), countersign_protocol::NotAFrame>(())
+/// ```
+#[derive(Debug, Clone)]
+pub struct Line<'a> {
+    text: &'a str,
+    envelope: Envelope<'a>,
+}
+
+/// Why a line is not a frame. The stream goes on after it.
+#[derive(Debug, Error)]
+#[non_exhaustive]
+pub enum NotAFrame {
+    /// Nothing but white space.
+    #[error("the line is blank")]
+    Blank,
+    /// The bytes are not text.
+    #[error("the line is not UTF-8 from byte {valid_up_to} on")]
+    NotUtf8 {
+        /// How many bytes at the start are text.
+        valid_up_to: usize,
+    },
+    /// The text is not a JSON object, or breaks off before its type.
+    #[error("the line is not a JSON object: {0}")]
+    NotAnObject(#[source] serde_json::Error),
+    /// The object has no `type` that is a string.
+    #[error("the object has no type")]
+    NoType,
+}
+
+impl<'a> Line<'a> {
+    /// Reads the envelope of a line, which is given without its line break.
+    ///
+    /// A byte order mark at the start is passed over.
+    ///
+    /// # Errors
+    /// When the line is not an object that says its type.
+    pub fn parse(bytes: &'a [u8]) -> Result<Self, NotAFrame> {
+        let text = std::str::from_utf8(bytes)
+            .map_err(|error| NotAFrame::NotUtf8 { valid_up_to: error.valid_up_to() })?;
+        let json = without_bom(text);
+        if json.bytes().all(|byte| byte.is_ascii_whitespace()) {
+            return Err(NotAFrame::Blank);
+        }
+        let envelope = Envelope::read(json)?;
+        Ok(Self { text, envelope })
+    }
+
+    /// The bytes the line was made of.
+    #[must_use]
+    pub fn bytes(&self) -> &'a [u8] {
+        self.text.as_bytes()
+    }
+
+    /// What the line is.
+    #[must_use]
+    pub fn kind(&self) -> Kind {
+        Kind {
+            frame: (*self.envelope.frame).into(),
+            subtype: self.envelope.subtype.as_deref().map(Into::into),
+        }
+    }
+
+    /// The `type`.
+    #[must_use]
+    pub fn frame_type(&self) -> &str {
+        &self.envelope.frame
+    }
+
+    /// The `subtype`: of a `system` frame, or of the request or response in a control frame.
+    #[must_use]
+    pub fn subtype(&self) -> Option<&str> {
+        self.envelope.subtype.as_deref()
+    }
+
+    /// The id of a control frame. It is there also when the rest of the frame is malformed, so
+    /// that a request can be refused instead of being left without an answer.
+    #[must_use]
+    pub fn request_id(&self) -> Option<&str> {
+        self.envelope.request_id.as_deref()
+    }
+
+    /// [`Line::request_id`] to keep.
+    #[must_use]
+    pub fn to_request_id(&self) -> Option<RequestId> {
+        self.request_id().map(RequestId::from)
+    }
+
+    /// Reads the whole line as a frame of one direction.
+    #[must_use]
+    pub fn decode<F: Frame>(&self) -> Decoded<F> {
+        F::decode_line(self)
+    }
+
+    /// The JSON: the text without a byte order mark.
+    pub(crate) fn json(&self) -> &'a str {
+        without_bom(self.text)
+    }
+}
+
+fn without_bom(text: &str) -> &str {
+    text.strip_prefix('\u{FEFF}').unwrap_or(text)
+}
+
+/// What a line is: its `type` and, where the type has them, its `subtype`.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[non_exhaustive]
+pub struct Kind {
+    /// The `type`.
+    pub frame: Box<str>,
+    /// The `subtype`: of a `system` frame, or of the request or response in a control frame.
+    pub subtype: Option<Box<str>>,
+}
+
+impl fmt::Display for Kind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.subtype {
+            Some(subtype) => write!(f, "{}/{subtype}", self.frame),
+            None => f.write_str(&self.frame),
+        }
+    }
+}
+
+/// The fields that tell where a line goes.
+#[derive(Debug, Clone, Default)]
+struct Envelope<'a> {
+    frame: Cow<'a, str>,
+    subtype: Option<Cow<'a, str>>,
+    request_id: Option<Cow<'a, str>>,
+}
+
+impl<'a> Envelope<'a> {
+    fn read(json: &'a str) -> Result<Self, NotAFrame> {
+        let mut scan = Scan::new(|scan| scan.tells_the_frame());
+        let outcome = scan.run(json);
+        let Some(frame) = scan.frame.and_then(string) else {
+            return Err(match outcome {
+                // Only an object that ends without a type, or has one that is no string, is
+                // short of a type; anything else broke off before.
+                Err(error) if scan.frame.is_none() => NotAFrame::NotAnObject(error),
+                _ => NotAFrame::NoType,
+            });
+        };
+        // A line that breaks off after its type is a frame all the same: a malformed one.
+        let mut envelope = Self {
+            frame,
+            subtype: scan.subtype.and_then(string),
+            request_id: scan.request_id.and_then(string),
+        };
+        let (nested, enough): (_, fn(&Scan<'_>) -> bool) = match &*envelope.frame {
+            "control_request" => (scan.request, |nested| nested.subtype.is_some()),
+            "control_response" => {
+                (scan.response, |nested| nested.subtype.is_some() && nested.request_id.is_some())
+            }
+            _ => return Ok(envelope),
+        };
+        envelope.subtype = None;
+        if let Some(nested_json) = nested {
+            let mut nested = Scan::new(enough);
+            // What is wrong with the rest, `decode` will say.
+            drop(nested.run(nested_json.get()));
+            envelope.subtype = nested.subtype.and_then(string);
+            envelope.request_id = envelope.request_id.or(nested.request_id.and_then(string));
+        }
+        Ok(envelope)
+    }
+}
+
+/// A value that is a string.
+fn string(raw: &RawValue) -> Option<Cow<'_, str>> {
+    Text.deserialize(&mut serde_json::Deserializer::from_str(raw.get())).ok()
+}
+
+/// The fields of an object that count, as far as it was read.
+#[derive(Debug)]
+struct Scan<'a> {
+    frame: Option<&'a RawValue>,
+    subtype: Option<&'a RawValue>,
+    request_id: Option<&'a RawValue>,
+    request: Option<&'a RawValue>,
+    response: Option<&'a RawValue>,
+    enough: fn(&Scan<'_>) -> bool,
+}
+
+impl<'a> Scan<'a> {
+    fn new(enough: fn(&Scan<'_>) -> bool) -> Self {
+        Self { frame: None, subtype: None, request_id: None, request: None, response: None, enough }
+    }
+
+    /// Reads an object until what was seen is enough. Ending early is an error, too.
+    fn run(&mut self, json: &'a str) -> Result<(), serde_json::Error> {
+        serde_json::Deserializer::from_str(json).deserialize_map(self)
+    }
+
+    /// Whether the rest of a line can tell nothing more about where it goes.
+    fn tells_the_frame(&self) -> bool {
+        match self.frame.map(RawValue::get) {
+            None => false,
+            Some(r#""system""# | r#""result""#) => self.subtype.is_some(),
+            Some(r#""control_request""#) => self.request_id.is_some() && self.request.is_some(),
+            Some(r#""control_response""#) => self.response.is_some(),
+            Some(r#""control_cancel_request""#) => self.request_id.is_some(),
+            Some(_) => true,
+        }
+    }
+}
+
+impl<'a> Visitor<'a> for &mut Scan<'a> {
+    type Value = ();
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("an object")
+    }
+
+    fn visit_map<A: MapAccess<'a>>(self, mut map: A) -> Result<(), A::Error> {
+        while let Some(key) = map.next_key_seed(Text)? {
+            let place = match &*key {
+                "type" => &mut self.frame,
+                "subtype" => &mut self.subtype,
+                "request_id" => &mut self.request_id,
+                "request" => &mut self.request,
+                "response" => &mut self.response,
+                _ => {
+                    map.next_value::<IgnoredAny>()?;
+                    continue;
+                }
+            };
+            *place = Some(map.next_value()?);
+            if (self.enough)(self) {
+                // Leaving the object half read is an error to `serde_json`; no matter.
+                return Err(A::Error::custom(""));
+            }
+        }
+        Ok(())
+    }
+}
