@@ -1,12 +1,14 @@
 //! From a line to types.
 
+use std::fmt::Debug;
+
 use serde::de::Error as _;
 use serde::ser::Serialize;
 use thiserror::Error;
 
 use crate::encode::{EncodeError, encode_line};
 use crate::line::{Kind, Line};
-use crate::wire::{FromWire, Known, has_raw_control_character};
+use crate::wire::{Known, WireTagged, has_raw_control_character, read_known_variant};
 
 /// What a line turned out to be. The three are never confused: something new is not an error,
 /// and something broken is not new.
@@ -49,7 +51,7 @@ pub struct Malformed {
 /// A frame of one direction: [`FromCli`](crate::FromCli) or [`ToCli`](crate::ToCli).
 ///
 /// It cannot be implemented outside this crate.
-pub trait Frame: FromWire + Known + Serialize {
+pub trait Frame: WireTagged + Known + Serialize + Clone + Debug + PartialEq {
     /// What the frame is.
     fn kind(&self) -> Kind;
 
@@ -58,9 +60,13 @@ pub trait Frame: FromWire + Known + Serialize {
         match read::<Self>(line) {
             Ok(frame) if frame.is_known() => Decoded::Known(frame),
             Ok(frame) => Decoded::Unknown(frame),
-            Err(error) => {
-                Decoded::Malformed(Malformed { kind: line.kind(), reason: error.to_string() })
-            }
+            Err(error) => Decoded::Malformed(Malformed {
+                kind: line.kind(),
+                reason: match std::str::from_utf8(line.bytes()) {
+                    Ok(_) => error.to_string(),
+                    Err(error) => format!("not UTF-8 from byte {} on", error.valid_up_to()),
+                },
+            }),
         }
     }
 
@@ -77,8 +83,9 @@ fn read<F: Frame>(line: &Line<'_>) -> Result<F, serde_json::Error> {
     if has_raw_control_character(line.bytes()) {
         return Err(serde_json::Error::custom("a control character that is not escaped"));
     }
-    let mut source = serde_json::Deserializer::from_str(line.json());
-    let frame = F::from_wire(&mut source)?;
+    let text = simdutf8::basic::from_utf8(line.json()).map_err(serde_json::Error::custom)?;
+    let mut source = serde_json::Deserializer::from_str(text);
+    let frame = read_known_variant(line.frame_type(), &mut source)?;
     source.end()?;
     Ok(frame)
 }

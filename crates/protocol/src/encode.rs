@@ -2,6 +2,7 @@
 
 use std::io;
 
+use memchr::memchr2;
 use serde::ser::Serialize;
 use serde_json::ser::Formatter;
 use thiserror::Error;
@@ -24,11 +25,14 @@ pub enum EncodeError {
 /// When the value is not an object, or cannot be written as JSON.
 ///
 /// ```
-/// use countersign_protocol::encode_line;
+/// use countersign_protocol::{RawJson, encode_line};
 ///
 /// let line = encode_line(&serde_json::json!({"text": "two\nlines\u{2028}"}))?;
 /// assert_eq!(line, b"{\"text\":\"two\\nlines\\u2028\"}\n");
-/// # Ok::<(), countersign_protocol::EncodeError>(())
+///
+/// let pretty: RawJson = "{\n  \"a\": 1\n}".parse()?;
+/// assert_eq!(encode_line(&pretty)?, b"{   \"a\": 1 }\n");
+/// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub fn encode_line<T: Serialize + ?Sized>(value: &T) -> Result<Vec<u8>, EncodeError> {
     let mut line = Vec::with_capacity(256);
@@ -37,14 +41,21 @@ pub fn encode_line<T: Serialize + ?Sized>(value: &T) -> Result<Vec<u8>, EncodeEr
     if line.first() != Some(&b'{') {
         return Err(EncodeError::NotAnObject);
     }
+    // Only raw JSON can bring a line break, and there it is white space: in a string it would be
+    // escaped. What the CLI writes has none, so its tool inputs go back byte for byte.
+    if memchr2(b'\n', b'\r', &line).is_some() {
+        for byte in line.iter_mut().filter(|byte| matches!(byte, b'\n' | b'\r')) {
+            *byte = b' ';
+        }
+    }
     line.push(b'\n');
     Ok(line)
 }
 
 /// Compact JSON without anything that a reader could take for the end of a line.
 ///
-/// Line breaks are always escaped in JSON strings. U+2028 and U+2029 need not be, but readers
-/// written in JavaScript may split at them.
+/// Line breaks are always escaped in JSON strings. U+2028 and U+2029 need not be, but Node's own
+/// line reader splits at them. (CLI 2.1.325, which is not run by Node, does not.)
 struct OneLine;
 
 impl Formatter for OneLine {

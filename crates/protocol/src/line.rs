@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 use std::fmt;
 
+use memchr::memchr2;
 use serde::de::{
     DeserializeSeed as _, Deserializer as _, Error as _, IgnoredAny, MapAccess, Visitor,
 };
@@ -28,7 +29,7 @@ use crate::wire::Text;
 /// ```
 #[derive(Debug, Clone)]
 pub struct Line<'a> {
-    text: &'a str,
+    bytes: &'a [u8],
     envelope: Envelope<'a>,
 }
 
@@ -61,29 +62,28 @@ impl<'a> Line<'a> {
     /// # Errors
     /// When the line is not an object that says its type.
     pub fn parse(bytes: &'a [u8]) -> Result<Self, NotAFrame> {
-        let text = std::str::from_utf8(bytes)
-            .map_err(|error| NotAFrame::NotUtf8 { valid_up_to: error.valid_up_to() })?;
-        let json = without_bom(text);
-        if json.bytes().all(|byte| byte.is_ascii_whitespace()) {
-            return Err(NotAFrame::Blank);
-        }
-        let envelope = Envelope::read(json)?;
-        Ok(Self { text, envelope })
+        let envelope = Envelope::read(without_bom(bytes)).map_err(|error| {
+            if bytes.iter().all(u8::is_ascii_whitespace) {
+                return NotAFrame::Blank;
+            }
+            match std::str::from_utf8(bytes) {
+                Ok(_) => error,
+                Err(error) => NotAFrame::NotUtf8 { valid_up_to: error.valid_up_to() },
+            }
+        })?;
+        Ok(Self { bytes, envelope })
     }
 
     /// The bytes the line was made of.
     #[must_use]
     pub fn bytes(&self) -> &'a [u8] {
-        self.text.as_bytes()
+        self.bytes
     }
 
     /// What the line is.
     #[must_use]
     pub fn kind(&self) -> Kind {
-        Kind {
-            frame: (*self.envelope.frame).into(),
-            subtype: self.envelope.subtype.as_deref().map(Into::into),
-        }
+        Kind::new(&self.envelope.frame, self.envelope.subtype.as_deref())
     }
 
     /// The `type`.
@@ -117,14 +117,14 @@ impl<'a> Line<'a> {
         F::decode_line(self)
     }
 
-    /// The JSON: the text without a byte order mark.
-    pub(crate) fn json(&self) -> &'a str {
-        without_bom(self.text)
+    /// The JSON: the bytes without a byte order mark.
+    pub(crate) fn json(&self) -> &'a [u8] {
+        without_bom(self.bytes)
     }
 }
 
-fn without_bom(text: &str) -> &str {
-    text.strip_prefix('\u{FEFF}').unwrap_or(text)
+fn without_bom(bytes: &[u8]) -> &[u8] {
+    bytes.strip_prefix("\u{FEFF}".as_bytes()).unwrap_or(bytes)
 }
 
 /// What a line is: its `type` and, where the type has them, its `subtype`.
@@ -135,6 +135,12 @@ pub struct Kind {
     pub frame: Box<str>,
     /// The `subtype`: of a `system` frame, or of the request or response in a control frame.
     pub subtype: Option<Box<str>>,
+}
+
+impl Kind {
+    pub(crate) fn new(frame: &str, subtype: Option<&str>) -> Self {
+        Self { frame: frame.into(), subtype: subtype.map(Into::into) }
+    }
 }
 
 impl fmt::Display for Kind {
@@ -155,8 +161,11 @@ struct Envelope<'a> {
 }
 
 impl<'a> Envelope<'a> {
-    fn read(json: &'a str) -> Result<Self, NotAFrame> {
-        let mut scan = Scan::new(|scan| scan.tells_the_frame());
+    fn read(json: &'a [u8]) -> Result<Self, NotAFrame> {
+        if let Some(frame) = leading_type(json) {
+            return Ok(Self { frame: Cow::Borrowed(frame), subtype: None, request_id: None });
+        }
+        let mut scan = Scan::new(tells_the_frame);
         let outcome = scan.run(json);
         let Some(frame) = scan.frame.and_then(string) else {
             return Err(match outcome {
@@ -183,12 +192,23 @@ impl<'a> Envelope<'a> {
         if let Some(nested_json) = nested {
             let mut nested = Scan::new(enough);
             // What is wrong with the rest, `decode` will say.
-            drop(nested.run(nested_json.get()));
+            drop(nested.run(nested_json.get().as_bytes()));
             envelope.subtype = nested.subtype.and_then(string);
             envelope.request_id = envelope.request_id.or(nested.request_id.and_then(string));
         }
         Ok(envelope)
     }
+}
+
+/// The type of a line that begins with it, if nothing else is needed to tell where it goes.
+///
+/// That is so for nearly all lines of a stream, and costs a tenth of the general way.
+fn leading_type(json: &[u8]) -> Option<&str> {
+    let rest = json.strip_prefix(br#"{"type":""#)?;
+    let (frame, after) = rest.split_at_checked(memchr2(b'"', b'\\', rest)?)?;
+    let frame = std::str::from_utf8(frame).ok()?;
+    let needs_more = matches!(frame, "system" | "result") || frame.starts_with("control_");
+    (after.starts_with(b"\"") && !needs_more).then_some(frame)
 }
 
 /// A value that is a string.
@@ -213,20 +233,20 @@ impl<'a> Scan<'a> {
     }
 
     /// Reads an object until what was seen is enough. Ending early is an error, too.
-    fn run(&mut self, json: &'a str) -> Result<(), serde_json::Error> {
-        serde_json::Deserializer::from_str(json).deserialize_map(self)
+    fn run(&mut self, json: &'a [u8]) -> Result<(), serde_json::Error> {
+        serde_json::Deserializer::from_slice(json).deserialize_map(self)
     }
+}
 
-    /// Whether the rest of a line can tell nothing more about where it goes.
-    fn tells_the_frame(&self) -> bool {
-        match self.frame.map(RawValue::get) {
-            None => false,
-            Some(r#""system""# | r#""result""#) => self.subtype.is_some(),
-            Some(r#""control_request""#) => self.request_id.is_some() && self.request.is_some(),
-            Some(r#""control_response""#) => self.response.is_some(),
-            Some(r#""control_cancel_request""#) => self.request_id.is_some(),
-            Some(_) => true,
-        }
+/// Whether the rest of a line can tell nothing more about where it goes.
+fn tells_the_frame(scan: &Scan<'_>) -> bool {
+    match scan.frame.map(RawValue::get) {
+        None => false,
+        Some(r#""system""# | r#""result""#) => scan.subtype.is_some(),
+        Some(r#""control_request""#) => scan.request_id.is_some() && scan.request.is_some(),
+        Some(r#""control_response""#) => scan.response.is_some(),
+        Some(r#""control_cancel_request""#) => scan.request_id.is_some(),
+        Some(_) => true,
     }
 }
 

@@ -271,7 +271,7 @@ fn constructors(
     let parameters = fields.iter().filter(|field| field.optional.is_none() || field.in_new);
     let setters = fields.iter().filter_map(|field| {
         let ty = field.optional.as_ref()?;
-        let Field { ident, docs, .. } = field;
+        let Field { ident, name, docs, .. } = field;
         let setter = format_ident!("with_{}", ident.to_string().trim_start_matches("r#"));
         let summary = format!("Sets [`{ident}`](Self::{ident}).");
         Some(quote! {
@@ -280,6 +280,7 @@ fn constructors(
             #(#docs)*
             #[must_use]
             pub fn #setter(mut self, #ident: impl Into<#ty>) -> Self {
+                self.extra.forget(#name);
                 self.#ident = Some(#ident.into());
                 self
             }

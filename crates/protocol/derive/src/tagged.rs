@@ -65,17 +65,25 @@ pub(crate) fn expand(input: DeriveInput) -> Result<TokenStream> {
                 <#inner as crate::wire::WriteFields>::write_fields(object, map)
             }
         });
-        conversions.push(quote! {
-            impl From<#inner> for #ident {
-                fn from(object: #inner) -> Self {
-                    Self::#variant(object.into())
-                }
-            }
-        });
+        conversions.push((inner, variant.clone()));
     }
     let Some(other) = other else {
         return Err(Error::new(ident.span(), "WireTagged needs a variant marked #[wire(other)]"));
     };
+
+    // A type that stands in two variants does not tell which one is meant.
+    let conversions = conversions.iter().filter_map(|(inner, variant)| {
+        let unique = conversions.iter().filter(|(other, _)| other == inner).count() == 1;
+        unique.then(|| {
+            quote! {
+                impl From<#inner> for #ident {
+                    fn from(object: #inner) -> Self {
+                        Self::#variant(object.into())
+                    }
+                }
+            }
+        })
+    });
 
     Ok(quote! {
         impl #ident {

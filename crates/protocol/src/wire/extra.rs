@@ -34,8 +34,13 @@ impl Extra {
     /// business: set the field there, or it stands in the object twice.
     pub fn insert(&mut self, name: impl Into<Box<str>>, value: RawJson) {
         let name = name.into();
-        self.fields.retain(|(key, _)| *key != name);
+        self.forget(&name);
         self.fields.push((name, value));
+    }
+
+    /// Drops the fields of that name.
+    pub(crate) fn forget(&mut self, name: &str) {
+        self.fields.retain(|(key, _)| **key != *name);
     }
 
     /// Names and values, in the order of the line.

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::fmt;
 use std::vec;
 
-use serde::de::{Error, MapAccess};
+use serde::de::{Error, IgnoredAny, MapAccess};
 
 use super::text::Text;
 use super::{FromWire, RawJson, Seed};
@@ -13,15 +13,32 @@ use super::{FromWire, RawJson, Seed};
 ///
 /// A tag is usually the first key, and then nothing is held back. Fields that stand before it
 /// are kept as raw text and read again once the tag has told what they are.
-pub(crate) struct Fields<'de, A> {
+pub struct Fields<'de, A> {
     held: vec::IntoIter<(Cow<'de, str>, RawJson)>,
     current: Option<RawJson>,
+    /// Tags whose values are known already, from outside the object or from its beginning.
+    tags: [Option<Tag>; 2],
     map: A,
+}
+
+/// A tag that is known.
+#[derive(Debug, Clone, Copy)]
+struct Tag {
+    name: &'static str,
+    /// Whether it has been seen. Once more would be once too often.
+    passed: bool,
 }
 
 impl<'de, A: MapAccess<'de>> Fields<'de, A> {
     pub(crate) fn new(map: A) -> Self {
-        Self { held: Vec::new().into_iter(), current: None, map }
+        Self { held: Vec::new().into_iter(), current: None, tags: [None; 2], map }
+    }
+
+    /// The fields of an object whose tag was read before, which is passed over here.
+    pub(crate) fn with_known_tag(map: A, tag: &'static str) -> Self {
+        let mut fields = Self::new(map);
+        fields.tags[0] = Some(Tag { name: tag, passed: false });
+        fields
     }
 
     /// The next key; its value must be taken with [`Fields::value`] before the key after it.
@@ -30,7 +47,17 @@ impl<'de, A: MapAccess<'de>> Fields<'de, A> {
             self.current = Some(value);
             return Ok(Some(key));
         }
-        Ok(self.map.next_key_seed(Text)?)
+        while let Some(key) = self.map.next_key_seed(Text)? {
+            match self.tags.iter_mut().flatten().find(|tag| tag.name == key) {
+                None => return Ok(Some(key)),
+                Some(tag) if tag.passed => return Err(A::Error::duplicate_field(tag.name)),
+                Some(tag) => {
+                    tag.passed = true;
+                    self.map.next_value::<IgnoredAny>()?;
+                }
+            }
+        }
+        Ok(None)
     }
 
     /// The value of the key that came last. The name is for the error message.
@@ -54,6 +81,7 @@ impl<'de, A: MapAccess<'de>> Fields<'de, A> {
         while let Some(key) = self.next_key()? {
             if key == tag {
                 found = Some(self.value_str(tag)?);
+                self.tags[1] = Some(Tag { name: tag, passed: true });
                 break;
             }
             let value = self.value(&key)?;

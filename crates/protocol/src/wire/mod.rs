@@ -26,6 +26,7 @@ pub(crate) use self::fields::Fields;
 pub use self::named::Named;
 pub use self::num::Num;
 pub use self::raw::{MAX_DEPTH, RawJson, RawJsonError};
+pub(crate) use self::scalar::TextOrList;
 pub(crate) use self::text::{Text, has_raw_control_character};
 
 /// A value that can be read from the wire.
@@ -61,7 +62,7 @@ pub(crate) trait WireObject: Sized {
 }
 
 /// What can be read from the fields of an object.
-pub(crate) trait ReadFields: Sized {
+pub trait ReadFields: Sized {
     fn read_fields<'de, A: MapAccess<'de>>(fields: &mut Fields<'de, A>) -> Result<Self, A::Error>;
 }
 
@@ -75,7 +76,7 @@ pub trait Known {
 }
 
 /// An enum of objects told apart by the value of one field.
-pub(crate) trait WireTagged: ReadFields {
+pub trait WireTagged: ReadFields {
     const TAG: &'static str;
 
     fn read_variant<'de, A: MapAccess<'de>>(
@@ -130,6 +131,28 @@ pub(crate) fn read_object<'de, T: ReadFields, D: Deserializer<'de>>(
     }
 
     source.deserialize_map(ObjectVisitor(PhantomData))
+}
+
+/// Reads an object whose tag is known already: one pass, wherever the tag stands.
+pub(crate) fn read_known_variant<'de, T: WireTagged, D: Deserializer<'de>>(
+    name: &str,
+    source: D,
+) -> Result<T, D::Error> {
+    struct VariantVisitor<'n, T>(&'n str, PhantomData<T>);
+
+    impl<'de, T: WireTagged> Visitor<'de> for VariantVisitor<'_, T> {
+        type Value = T;
+
+        fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+            f.write_str("an object")
+        }
+
+        fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<T, A::Error> {
+            T::read_variant(self.0, &mut Fields::with_known_tag(map, T::TAG))
+        }
+    }
+
+    source.deserialize_map(VariantVisitor(name, PhantomData))
 }
 
 /// Writes an object.

@@ -20,8 +20,7 @@ pub const MAX_DEPTH: usize = 128;
 /// A JSON value as the text it came in: key order, spacing and number spelling are untouched.
 ///
 /// Tool inputs are kept this way, so that allowing a tool sends back exactly what was asked for.
-/// It is valid JSON of bounded depth without a line break, which makes it safe to write as part
-/// of a line.
+/// It is valid JSON of bounded depth.
 ///
 /// ```
 /// use countersign_protocol::RawJson;
@@ -92,15 +91,10 @@ impl RawJson {
     }
 
     fn from_raw(raw: Box<RawValue>) -> Result<Self, RawJsonError> {
-        let text = raw.get();
-        if exceeds_depth(text.as_bytes()) {
+        if exceeds_depth(raw.get().as_bytes()) {
             return Err(RawJsonError::TooDeep);
         }
-        if memchr2(b'\n', b'\r', text.as_bytes()).is_none() {
-            return Ok(Self(raw));
-        }
-        // A line break in valid JSON is white space: inside a string it would be escaped.
-        Ok(Self::from_checked(text.replace(['\n', '\r'], " ")))
+        Ok(Self(raw))
     }
 
     /// For text that is known to be JSON.
@@ -164,8 +158,10 @@ impl Serialize for RawJson {
 
 /// Whether valid JSON is nested deeper than [`MAX_DEPTH`].
 pub(crate) fn exceeds_depth(json: &[u8]) -> bool {
-    // Each level has an opening bracket. Few values have that many, so most are done here.
-    if json.len() <= MAX_DEPTH || memchr2_iter(b'{', b'[', json).nth(MAX_DEPTH).is_none() {
+    // Each level has an opening bracket at a place where a value can begin. Few values have that
+    // many, even if they hold code, so most are done here.
+    let mut brackets = memchr2_iter(b'{', b'[', json).filter(|&at| could_begin_value(json, at));
+    if json.len() <= MAX_DEPTH || brackets.nth(MAX_DEPTH).is_none() {
         return false;
     }
     let mut depth = 0usize;
@@ -185,6 +181,12 @@ pub(crate) fn exceeds_depth(json: &[u8]) -> bool {
         }
     }
     false
+}
+
+/// Whether a value could begin there: after a colon, a comma, a bracket, or at the start.
+fn could_begin_value(json: &[u8], at: usize) -> bool {
+    let mut before = json.get(..at).unwrap_or_default().iter().rev();
+    matches!(before.find(|byte| !byte.is_ascii_whitespace()), None | Some(b':' | b',' | b'['))
 }
 
 /// What follows the string whose opening quote was just passed.
@@ -217,11 +219,5 @@ mod tests {
         assert!(wide.parse::<RawJson>().is_ok());
         let after_text = format!(r#"{{"a":"]]]]\"","b":{}}}"#, nested(MAX_DEPTH));
         assert!(matches!(after_text.parse::<RawJson>(), Err(RawJsonError::TooDeep)));
-    }
-
-    #[test]
-    fn line_breaks_between_tokens_become_spaces() {
-        let pretty: RawJson = "{\r\n  \"a\": \"x\\ny\"\n}".parse().unwrap();
-        assert_eq!(pretty.as_str(), "{    \"a\": \"x\\ny\" }");
     }
 }

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::marker::PhantomData;
 
-use serde::de::{Deserialize, Deserializer, Error, MapAccess, SeqAccess, Unexpected, Visitor};
+use serde::de::{Deserialize as _, Deserializer, Error, MapAccess, SeqAccess, Unexpected, Visitor};
 
 use super::{FromWire, Seed, Text};
 
@@ -109,6 +109,41 @@ impl<T: FromWire> FromWire for Vec<T> {
     }
 }
 
+/// A string or an array: the form in which the API takes contents.
+pub(crate) enum TextOrList<T> {
+    Text(String),
+    List(Vec<T>),
+}
+
+impl<T: FromWire> FromWire for TextOrList<T> {
+    fn from_wire<'de, D: Deserializer<'de>>(source: D) -> Result<Self, D::Error> {
+        struct EitherVisitor<T>(PhantomData<T>);
+
+        impl<'de, T: FromWire> Visitor<'de> for EitherVisitor<T> {
+            type Value = TextOrList<T>;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("a string or an array")
+            }
+
+            fn visit_bytes<E: Error>(self, bytes: &[u8]) -> Result<TextOrList<T>, E> {
+                Ok(TextOrList::Text(Text.visit_bytes(bytes)?.into_owned()))
+            }
+
+            fn visit_str<E: Error>(self, text: &str) -> Result<TextOrList<T>, E> {
+                Ok(TextOrList::Text(text.to_owned()))
+            }
+
+            fn visit_seq<A: SeqAccess<'de>>(self, items: A) -> Result<TextOrList<T>, A::Error> {
+                Ok(TextOrList::List(read_items(items)?))
+            }
+        }
+
+        // Of all types `serde_json` can be asked for, bytes are the one that takes both.
+        source.deserialize_bytes(EitherVisitor(PhantomData))
+    }
+}
+
 /// The items of an array.
 pub(crate) fn read_items<'de, T: FromWire, A: SeqAccess<'de>>(
     mut items: A,
@@ -134,7 +169,11 @@ impl<T: FromWire> FromWire for BTreeMap<String, T> {
             fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
                 let mut table = BTreeMap::new();
                 while let Some(key) = map.next_key_seed(Text)? {
-                    table.insert(key.into_owned(), map.next_value_seed(Seed::new())?);
+                    let key = key.into_owned();
+                    if table.contains_key(&key) {
+                        return Err(A::Error::custom(format_args!("duplicate field `{key}`")));
+                    }
+                    table.insert(key, map.next_value_seed(Seed::new())?);
                 }
                 Ok(table)
             }

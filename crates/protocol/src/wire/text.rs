@@ -35,17 +35,17 @@ impl<'de> Visitor<'de> for Text {
     }
 
     fn visit_borrowed_bytes<E: Error>(self, bytes: &'de [u8]) -> Result<Cow<'de, str>, E> {
-        Ok(match std::str::from_utf8(bytes) {
-            Ok(text) => Cow::Borrowed(text),
-            Err(_) => Cow::Owned(from_wtf8(bytes)),
-        })
+        match simdutf8::basic::from_utf8(bytes) {
+            Ok(text) => Ok(Cow::Borrowed(text)),
+            Err(_) => from_wtf8(bytes).map(Cow::Owned),
+        }
     }
 
     fn visit_bytes<E: Error>(self, bytes: &[u8]) -> Result<Cow<'de, str>, E> {
-        Ok(Cow::Owned(match std::str::from_utf8(bytes) {
-            Ok(text) => text.to_owned(),
-            Err(_) => from_wtf8(bytes),
-        }))
+        match simdutf8::basic::from_utf8(bytes) {
+            Ok(text) => Ok(Cow::Owned(text.to_owned())),
+            Err(_) => from_wtf8(bytes).map(Cow::Owned),
+        }
     }
 
     fn visit_borrowed_str<E: Error>(self, text: &'de str) -> Result<Cow<'de, str>, E> {
@@ -61,20 +61,28 @@ impl<'de> Visitor<'de> for Text {
     }
 }
 
-/// Replaces each encoded surrogate by one U+FFFD.
+/// Replaces each encoded surrogate by one U+FFFD; anything else that is not UTF-8 is an error.
 #[cold]
-pub(crate) fn from_wtf8(bytes: &[u8]) -> String {
+fn from_wtf8<E: Error>(bytes: &[u8]) -> Result<String, E> {
     let mut text = String::with_capacity(bytes.len());
-    for chunk in bytes.utf8_chunks() {
-        text.push_str(chunk.valid());
-        // A surrogate is ED A0..BF 80..BF. The decoder reports the ED and each byte after it
-        // as an error of its own, so the two bytes that follow are passed over.
-        match chunk.invalid() {
-            [] | [0x80..=0xBF, ..] => {}
-            _ => text.push(char::REPLACEMENT_CHARACTER),
+    let mut rest = bytes;
+    loop {
+        match std::str::from_utf8(rest) {
+            Ok(valid) => {
+                text.push_str(valid);
+                return Ok(text);
+            }
+            Err(error) => {
+                let (valid, after) = rest.split_at(error.valid_up_to());
+                text.push_str(&String::from_utf8_lossy(valid));
+                let [0xED, 0xA0..=0xBF, 0x80..=0xBF, following @ ..] = after else {
+                    return Err(E::custom("a string is not UTF-8"));
+                };
+                text.push(char::REPLACEMENT_CHARACTER);
+                rest = following;
+            }
         }
     }
-    text
 }
 
 /// Whether there is a control character that JSON allows in no place.
@@ -82,7 +90,12 @@ pub(crate) fn from_wtf8(bytes: &[u8]) -> String {
 /// Reading strings as bytes skips `serde_json`'s own check. Tabs and carriage returns are white
 /// space between tokens, so they pass.
 pub(crate) fn has_raw_control_character(line: &[u8]) -> bool {
-    line.iter().fold(false, |found, &byte| found | (byte < 0x20 && byte != b'\t' && byte != b'\r'))
+    let forbidden = |byte: &u8| *byte < 0x20 && *byte != b'\t' && *byte != b'\r';
+    // The smallest byte of a block is found much faster than the first small one.
+    line.chunks(1024).any(|block| {
+        block.iter().fold(u8::MAX, |least, &byte| least.min(byte)) < 0x20
+            && block.iter().any(forbidden)
+    })
 }
 
 #[cfg(test)]
