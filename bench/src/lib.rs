@@ -1,0 +1,8 @@
+//! What the benchmarks share: the lines they work on, the reader they compare with, the clock.
+//!
+//! Figures are ratios within one run. Contenders take turns, so that a busy machine is equally
+//! unfair to all of them, and the best of many rounds counts.
+
+pub mod lines;
+pub mod race;
+pub mod tagged;
