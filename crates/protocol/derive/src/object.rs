@@ -1,306 +1,295 @@
 //! `derive(WireObject)`.
 
 use proc_macro2::TokenStream;
-use quote::{format_ident, quote};
+use quote::{ToTokens, format_ident, quote};
 use syn::{
-    Attribute, Data, DeriveInput, Error, Fields, GenericArgument, Ident, PathArguments, Result,
-    Type,
+    Attribute, Data, DeriveInput, Error, Fields, GenericArgument, Generics, Ident, PathArguments,
+    Result, Type, parse_quote,
 };
 
 use crate::attrs::{WireAttrs, camel_case};
 
-/// A field, and how it stands on the wire.
-struct Field {
-    ident: Ident,
-    ty: Type,
-    /// `T` of `Option<T>`.
-    optional: Option<Type>,
-    /// In the parameters of `new` although optional.
-    in_new: bool,
-    name: String,
-    docs: Vec<Attribute>,
-}
-
-pub(crate) fn expand(input: DeriveInput) -> Result<TokenStream> {
-    let container = WireAttrs::read(&input.attrs)?;
-    let Data::Struct(data) = input.data else {
-        return Err(Error::new(input.ident.span(), "WireObject is for structs"));
-    };
-    let Fields::Named(named) = data.fields else {
-        return Err(Error::new(input.ident.span(), "WireObject needs named fields"));
-    };
-
-    let mut fields = Vec::new();
-    let mut flattened = Vec::new();
-    let mut decisive = None;
-    let mut has_extra = false;
-    for field in named.named {
-        let Some(ident) = field.ident else { continue };
-        if ident == "extra" {
-            has_extra = true;
-            continue;
-        }
-        let attrs = WireAttrs::read(&field.attrs)?;
-        if attrs.decisive {
-            decisive = Some(ident.clone());
-        }
-        if attrs.flatten {
-            flattened.push((ident, field.ty));
-            continue;
-        }
-        let plain = ident.to_string();
-        let plain = plain.strip_prefix("r#").unwrap_or(&plain);
-        let name = attrs.name.unwrap_or_else(|| {
-            if container.camel_case { camel_case(plain) } else { plain.to_owned() }
-        });
-        let docs = field.attrs.into_iter().filter(|attr| attr.path().is_ident("doc")).collect();
-        let optional = option_argument(&field.ty);
-        fields.push(Field { ident, ty: field.ty, optional, in_new: attrs.new, name, docs });
-    }
-    if !has_extra {
-        return Err(Error::new(input.ident.span(), "WireObject needs a field `extra: Extra`"));
-    }
-    if fields.iter().filter(|field| field.optional.is_some()).count() > 64 {
-        return Err(Error::new(input.ident.span(), "at most 64 optional fields"));
-    }
-
-    let ident = &input.ident;
-    let mut generics = input.generics.clone();
-    for param in generics.type_params_mut() {
-        param.bounds.push(syn::parse_quote!(crate::wire::FromWire));
-    }
-    let (read_generics, type_generics, read_where) = generics.split_for_impl();
-    let mut de_generics = generics.clone();
-    de_generics.params.insert(0, syn::parse_quote!('de));
-    let (de_generics, _, _) = de_generics.split_for_impl();
-    let mut write_generics = input.generics.clone();
-    for param in write_generics.type_params_mut() {
-        param.bounds.push(syn::parse_quote!(serde::Serialize));
-    }
-    let (write_generics, _, write_where) = write_generics.split_for_impl();
-
-    let mut known_generics = input.generics.clone();
-    for param in known_generics.type_params_mut() {
-        param.bounds.push(syn::parse_quote!(crate::wire::Known));
-    }
-    let (known_generics, _, known_where) = known_generics.split_for_impl();
-    let is_known = decisive.map(|field| {
-        quote! {
-            fn is_known(&self) -> bool {
-                self.#field.is_known()
-            }
-        }
-    });
-
-    let slots = format_ident!("{ident}Slots");
-    let slots_generics = &input.generics;
-    let slot_fields = fields.iter().map(|Field { ident, ty, optional, .. }| {
-        let ty = optional.as_ref().unwrap_or(ty);
-        quote!(#ident: Option<#ty>)
-    });
-    let slot_flattened =
-        flattened.iter().map(|(ident, ty)| quote!(#ident: <#ty as crate::wire::WireObject>::Slots));
-    let slot_defaults = fields.iter().map(|Field { ident, .. }| quote!(#ident: None));
-    let flat_defaults =
-        flattened.iter().map(|(ident, _)| quote!(#ident: ::std::default::Default::default()));
-
-    let mut next_null = 0u32;
-    let mut accept_arms = Vec::new();
-    let mut build_fields = Vec::new();
-    let mut write_fields = Vec::new();
-    for Field { ident: field, name, optional, .. } in &fields {
-        if optional.is_some() {
-            let bit = next_null;
-            next_null += 1;
-            accept_arms.push(quote! {
-                #name => {
-                    source.once(#name, slots.#field.is_some() || nulls.has(#bit))?;
-                    slots.#field = source.value(#name)?;
-                    if slots.#field.is_none() {
-                        nulls.set(#bit);
-                    }
-                }
-            });
-            build_fields.push(quote!(#field: slots.#field));
-            write_fields.push(quote! {
-                match &self.#field {
-                    Some(value) => map.serialize_entry(#name, value)?,
-                    None if self.extra.nulls().has(#bit) => map.serialize_entry(#name, &())?,
-                    None => {}
-                }
-            });
-        } else {
-            accept_arms.push(quote! {
-                #name => {
-                    source.once(#name, slots.#field.is_some())?;
-                    slots.#field = Some(source.value(#name)?);
-                }
-            });
-            build_fields.push(quote! {
-                #field: slots.#field.ok_or_else(|| crate::wire::missing(#name))?
-            });
-            write_fields.push(quote!(map.serialize_entry(#name, &self.#field)?;));
-        }
-    }
-    let flat_accept = flattened.iter().map(|(field, ty)| {
-        quote! {
-            if <#ty as crate::wire::WireObject>::accept(&mut slots.#field, key, source)? {
-                return Ok(true);
-            }
-        }
-    });
-    let flat_build = flattened.iter().map(|(field, ty)| {
-        quote! {
-            #field: <#ty as crate::wire::WireObject>::build(
-                slots.#field,
-                ::std::default::Default::default(),
-            )?
-        }
-    });
-    let flat_write = flattened
-        .iter()
-        .map(|(field, _)| quote!(crate::wire::WriteFields::write_fields(&self.#field, map)?;));
-
-    let constructors = constructors(&input.ident, &input.generics, &fields, &flattened);
-    // Without a named field the `match` above never falls through.
-    let refused = if fields.is_empty() { quote!(Ok(false)) } else { quote!(return Ok(false);) };
-    let accepted = if fields.is_empty() { quote!() } else { quote!(Ok(true)) };
-    let nulls_in_slots = if fields.iter().any(|field| field.optional.is_some()) {
-        quote!(let nulls = &mut slots.nulls;)
-    } else {
-        quote!()
-    };
-
-    Ok(quote! {
-        #[derive(Debug)]
-        pub(crate) struct #slots #slots_generics {
-            nulls: crate::wire::Nulls,
-            #(#slot_fields,)*
-            #(#slot_flattened,)*
-        }
-
-        impl #read_generics ::std::default::Default for #slots #type_generics #read_where {
-            fn default() -> Self {
-                Self { nulls: Default::default(), #(#slot_defaults,)* #(#flat_defaults,)* }
-            }
-        }
-
-        impl #read_generics crate::wire::WireObject for #ident #type_generics #read_where {
-            type Slots = #slots #type_generics;
-
-            fn accept<'de, A: serde::de::MapAccess<'de>>(
-                slots: &mut Self::Slots,
-                key: &str,
-                source: &mut crate::wire::Fields<'de, A>,
-            ) -> Result<bool, A::Error> {
-                #nulls_in_slots
-                match key {
-                    #(#accept_arms)*
-                    _ => {
-                        #(#flat_accept)*
-                        #refused
-                    }
-                }
-                #accepted
-            }
-
-            fn build<E: serde::de::Error>(
-                slots: Self::Slots,
-                extra: crate::wire::Extra,
-            ) -> Result<Self, E> {
-                Ok(Self {
-                    #(#build_fields,)*
-                    #(#flat_build,)*
-                    extra: extra.with_nulls(slots.nulls),
-                })
-            }
-        }
-
-        impl #read_generics crate::wire::ReadFields for #ident #type_generics #read_where {
-            fn read_fields<'de, A: serde::de::MapAccess<'de>>(
-                fields: &mut crate::wire::Fields<'de, A>,
-            ) -> Result<Self, A::Error> {
-                crate::wire::read_slots(fields)
-            }
-        }
-
-        impl #known_generics crate::wire::Known for #ident #type_generics #known_where {
-            #is_known
-        }
-
-        impl #read_generics crate::wire::FromWire for #ident #type_generics #read_where {
-            fn from_wire<'de, D: serde::Deserializer<'de>>(source: D) -> Result<Self, D::Error> {
-                crate::wire::read_object(source)
-            }
-        }
-
-        impl #de_generics serde::Deserialize<'de> for #ident #type_generics #read_where {
-            fn deserialize<D: serde::Deserializer<'de>>(source: D) -> Result<Self, D::Error> {
-                crate::wire::read_object(source)
-            }
-        }
-
-        impl #write_generics crate::wire::WriteFields for #ident #type_generics #write_where {
-            fn write_fields<M: serde::ser::SerializeMap>(&self, map: &mut M) -> Result<(), M::Error> {
-                #(#write_fields)*
-                #(#flat_write)*
-                self.extra.write(map)
-            }
-        }
-
-        impl #write_generics serde::Serialize for #ident #type_generics #write_where {
-            fn serialize<S: serde::Serializer>(&self, sink: S) -> Result<S::Ok, S::Error> {
-                crate::wire::write_object(self, sink)
-            }
-        }
-
-        #constructors
-    })
-}
-
 /// The most parameters a generated `new` takes; beyond that the reader cannot tell them apart.
 const MOST_PARAMETERS: usize = 6;
 
-fn constructors(
-    ident: &Ident,
-    generics: &syn::Generics,
-    fields: &[Field],
-    flattened: &[(Ident, Type)],
-) -> TokenStream {
-    let (impl_generics, type_generics, where_clause) = generics.split_for_impl();
-    let parameters = fields.iter().filter(|field| field.optional.is_none() || field.in_new);
-    let setters = fields.iter().filter_map(|field| {
-        let ty = field.optional.as_ref()?;
-        let Field { ident, name, docs, .. } = field;
-        let setter = format_ident!("with_{}", ident.to_string().trim_start_matches("r#"));
-        let summary = format!("Sets [`{ident}`](Self::{ident}).");
-        Some(quote! {
-            #[doc = #summary]
-            ///
-            #(#docs)*
-            #[must_use]
-            pub fn #setter(mut self, #ident: impl Into<#ty>) -> Self {
-                self.extra.forget(#name);
-                self.#ident = Some(#ident.into());
-                self
+/// One bit a field, see `Nulls` of `countersign-protocol`.
+const MOST_OPTIONAL: usize = 64;
+
+pub(crate) fn expand(input: DeriveInput) -> Result<TokenStream> {
+    let object = Object::read(input)?;
+    let parts = [
+        object.slots(),
+        object.wire_object(),
+        object.known(),
+        object.reading(),
+        object.writing(),
+        object.constructors(),
+    ];
+    Ok(quote!(#(#parts)*))
+}
+
+/// The struct, as it stands on the wire.
+struct Object {
+    ident: Ident,
+    generics: Generics,
+    fields: Vec<Field>,
+    flattened: Vec<Flattened>,
+    /// The field that tells whether the whole is of a known kind.
+    decisive: Option<Ident>,
+}
+
+/// A field, and how it stands on the wire.
+struct Field {
+    ident: Ident,
+    /// The type, without the `Option` around it.
+    value: Type,
+    presence: Presence,
+    name: String,
+    docs: Vec<Attribute>,
+    /// In the parameters of `new` although optional.
+    in_new: bool,
+}
+
+/// Whether a field has to be there.
+enum Presence {
+    Required,
+    /// The bit is its number among the optional ones.
+    Optional {
+        bit: u32,
+    },
+}
+
+/// Another object that is read from the same JSON object.
+struct Flattened {
+    ident: Ident,
+    ty: Type,
+}
+
+impl Object {
+    fn read(input: DeriveInput) -> Result<Self> {
+        let container = WireAttrs::read(&input.attrs)?;
+        let refuse = |message| Err(Error::new(input.ident.span(), message));
+        let Data::Struct(data) = input.data else {
+            return refuse("WireObject is for structs");
+        };
+        let Fields::Named(named) = data.fields else {
+            return refuse("WireObject needs named fields");
+        };
+
+        let (mut fields, mut flattened, mut decisive) = (Vec::new(), Vec::new(), None);
+        let (mut has_extra, mut bits) = (false, 0..);
+        for field in named.named {
+            let Some(ident) = field.ident else { continue };
+            if ident == "extra" {
+                has_extra = true;
+                continue;
             }
-        })
-    });
-    let count = parameters.clone().count() + flattened.len();
-    let new = (count <= MOST_PARAMETERS).then(|| {
-        let params = parameters.map(|Field { ident, ty, optional, .. }| {
-            let ty = optional.as_ref().unwrap_or(ty);
-            quote!(#ident: impl Into<#ty>)
-        });
-        let flat_params = flattened.iter().map(|(ident, ty)| quote!(#ident: #ty));
-        let values = fields.iter().map(|Field { ident, optional, in_new, .. }| {
-            match (optional.is_some(), in_new) {
-                (false, _) => quote!(#ident: #ident.into()),
-                (true, true) => quote!(#ident: Some(#ident.into())),
-                (true, false) => quote!(#ident: None),
+            let attrs = WireAttrs::read(&field.attrs)?;
+            if attrs.decisive {
+                decisive = Some(ident.clone());
+            }
+            if attrs.flatten {
+                flattened.push(Flattened { ident, ty: field.ty });
+                continue;
+            }
+            let name = attrs.name.unwrap_or_else(|| match container.camel_case {
+                true => camel_case(&ident.to_string()),
+                false => ident.to_string(),
+            });
+            let (value, presence) = match generic_argument(&field.ty, "Option") {
+                Some(value) => (value, Presence::Optional { bit: bits.next().unwrap_or_default() }),
+                None => (field.ty, Presence::Required),
+            };
+            let docs = field.attrs.into_iter().filter(|attr| attr.path().is_ident("doc")).collect();
+            fields.push(Field { ident, value, presence, name, docs, in_new: attrs.new });
+        }
+        if !has_extra {
+            return refuse("WireObject needs a field `extra: Extra`");
+        }
+        if fields.iter().filter(|field| field.is_optional()).count() > MOST_OPTIONAL {
+            return refuse("WireObject takes at most 64 optional fields");
+        }
+        Ok(Self { ident: input.ident, generics: input.generics, fields, flattened, decisive })
+    }
+
+    fn slots_ident(&self) -> Ident {
+        format_ident!("{}Slots", self.ident)
+    }
+
+    /// The struct that takes the fields one by one.
+    fn slots(&self) -> TokenStream {
+        let (slots, declared) = (self.slots_ident(), &self.generics);
+        let generics = bounded(declared, &quote!(crate::wire::FromWire));
+        let (impl_generics, type_generics, where_clause) = generics.split_for_impl();
+        let names: Vec<_> = self.fields.iter().map(|field| &field.ident).collect();
+        let values = self.fields.iter().map(|field| &field.value);
+        let flat_names: Vec<_> = self.flattened.iter().map(|flat| &flat.ident).collect();
+        let flat_types = self.flattened.iter().map(|flat| &flat.ty);
+        quote! {
+            #[derive(Debug)]
+            pub(crate) struct #slots #declared {
+                nulls: crate::wire::Nulls,
+                #(#names: Option<#values>,)*
+                #(#flat_names: <#flat_types as crate::wire::WireObject>::Slots,)*
+            }
+
+            impl #impl_generics ::std::default::Default for #slots #type_generics #where_clause {
+                fn default() -> Self {
+                    Self {
+                        nulls: ::std::default::Default::default(),
+                        #(#names: None,)*
+                        #(#flat_names: ::std::default::Default::default(),)*
+                    }
+                }
+            }
+        }
+    }
+
+    fn wire_object(&self) -> TokenStream {
+        let (ident, slots) = (&self.ident, self.slots_ident());
+        let generics = bounded(&self.generics, &quote!(crate::wire::FromWire));
+        let (impl_generics, type_generics, where_clause) = generics.split_for_impl();
+        let arms = self.fields.iter().map(Field::accept_arm);
+        let flat_names: Vec<_> = self.flattened.iter().map(|flat| &flat.ident).collect();
+        let flat_types: Vec<_> = self.flattened.iter().map(|flat| &flat.ty).collect();
+        let fields = self.fields.iter().map(Field::build);
+        quote! {
+            impl #impl_generics crate::wire::WireObject for #ident #type_generics #where_clause {
+                type Slots = #slots #type_generics;
+
+                fn accept<'de, A: serde::de::MapAccess<'de>>(
+                    slots: &mut Self::Slots,
+                    key: &str,
+                    source: &mut crate::wire::Fields<'de, A>,
+                ) -> Result<bool, A::Error> {
+                    match key {
+                        #(#arms)*
+                        #(_ if <#flat_types as crate::wire::WireObject>::accept(
+                            &mut slots.#flat_names, key, source,
+                        )? => Ok(true),)*
+                        _ => Ok(false),
+                    }
+                }
+
+                fn build<E: serde::de::Error>(
+                    slots: Self::Slots,
+                    extra: crate::wire::Extra,
+                ) -> Result<Self, E> {
+                    Ok(Self {
+                        #(#fields,)*
+                        #(#flat_names: <#flat_types as crate::wire::WireObject>::build(
+                            slots.#flat_names,
+                            ::std::default::Default::default(),
+                        )?,)*
+                        extra: extra.with_nulls(slots.nulls),
+                    })
+                }
+            }
+        }
+    }
+
+    fn known(&self) -> TokenStream {
+        let ident = &self.ident;
+        let generics = bounded(&self.generics, &quote!(crate::wire::Known));
+        let (impl_generics, type_generics, where_clause) = generics.split_for_impl();
+        let is_known = self.decisive.as_ref().map(|field| {
+            quote! {
+                fn is_known(&self) -> bool {
+                    self.#field.is_known()
+                }
             }
         });
-        let flat_values = flattened.iter().map(|(ident, _)| quote!(#ident));
+        quote! {
+            impl #impl_generics crate::wire::Known for #ident #type_generics #where_clause {
+                #is_known
+            }
+        }
+    }
+
+    fn reading(&self) -> TokenStream {
+        let ident = &self.ident;
+        let generics = bounded(&self.generics, &quote!(crate::wire::FromWire));
+        let (impl_generics, type_generics, where_clause) = generics.split_for_impl();
+        let mut de_generics = generics.clone();
+        de_generics.params.insert(0, parse_quote!('de));
+        let (de_generics, _, _) = de_generics.split_for_impl();
+        quote! {
+            impl #impl_generics crate::wire::ReadFields for #ident #type_generics #where_clause {
+                fn read_fields<'de, A: serde::de::MapAccess<'de>>(
+                    fields: &mut crate::wire::Fields<'de, A>,
+                ) -> Result<Self, A::Error> {
+                    crate::wire::read_slots(fields)
+                }
+            }
+
+            impl #impl_generics crate::wire::FromWire for #ident #type_generics #where_clause {
+                fn from_wire<'de, D: serde::Deserializer<'de>>(
+                    source: D,
+                ) -> Result<Self, D::Error> {
+                    crate::wire::read_object(source)
+                }
+            }
+
+            impl #de_generics serde::Deserialize<'de> for #ident #type_generics #where_clause {
+                fn deserialize<D: serde::Deserializer<'de>>(source: D) -> Result<Self, D::Error> {
+                    crate::wire::read_object(source)
+                }
+            }
+        }
+    }
+
+    fn writing(&self) -> TokenStream {
+        let ident = &self.ident;
+        let generics = bounded(&self.generics, &quote!(serde::Serialize));
+        let (impl_generics, type_generics, where_clause) = generics.split_for_impl();
+        let fields = self.fields.iter().map(Field::write);
+        let flat_names = self.flattened.iter().map(|flat| &flat.ident);
+        quote! {
+            impl #impl_generics crate::wire::WriteFields for #ident #type_generics #where_clause {
+                fn write_fields<M: serde::ser::SerializeMap>(
+                    &self,
+                    map: &mut M,
+                ) -> Result<(), M::Error> {
+                    #(#fields)*
+                    #(crate::wire::WriteFields::write_fields(&self.#flat_names, map)?;)*
+                    self.extra.write(map)
+                }
+            }
+
+            impl #impl_generics serde::Serialize for #ident #type_generics #where_clause {
+                fn serialize<S: serde::Serializer>(&self, sink: S) -> Result<S::Ok, S::Error> {
+                    crate::wire::write_object(self, sink)
+                }
+            }
+        }
+    }
+
+    /// `new`, the setters, and `Default` where `new` takes nothing.
+    fn constructors(&self) -> TokenStream {
+        let ident = &self.ident;
+        let (impl_generics, type_generics, where_clause) = self.generics.split_for_impl();
+        let setters = self.fields.iter().filter_map(Field::setter);
+        let parameters = self.fields.iter().filter(|field| !field.is_optional() || field.in_new);
+        let count = parameters.clone().count() + self.flattened.len();
+        let new = (count <= MOST_PARAMETERS).then(|| {
+            let names = parameters.clone().map(|field| &field.ident);
+            let values = parameters.clone().map(|field| &field.value);
+            let flat_names: Vec<_> = self.flattened.iter().map(|flat| &flat.ident).collect();
+            let flat_types = self.flattened.iter().map(|flat| &flat.ty);
+            let fields = self.fields.iter().map(Field::construct);
+            let summary = format!("Makes a `{ident}` of its required fields.");
+            quote! {
+                #[doc = #summary]
+                #[must_use]
+                pub fn new(#(#names: impl Into<#values>,)* #(#flat_names: #flat_types,)*) -> Self {
+                    Self {
+                        #(#fields,)*
+                        #(#flat_names,)*
+                        extra: ::std::default::Default::default(),
+                    }
+                }
+            }
+        });
         let default = (count == 0).then(|| {
             quote! {
                 impl #impl_generics ::std::default::Default for #ident #type_generics #where_clause {
@@ -310,36 +299,108 @@ fn constructors(
                 }
             }
         });
-        let summary = format!("Makes a `{ident}` of its required fields.");
-        (
-            quote! {
-                #[doc = #summary]
-                #[must_use]
-                pub fn new(#(#params,)* #(#flat_params,)*) -> Self {
-                    Self {
-                        #(#values,)*
-                        #(#flat_values,)*
-                        extra: ::std::default::Default::default(),
-                    }
-                }
-            },
-            default,
-        )
-    });
-    let (new, default) = new.unzip();
-    let default = default.flatten();
-    quote! {
-        impl #impl_generics #ident #type_generics #where_clause {
-            #new
-            #(#setters)*
+        quote! {
+            impl #impl_generics #ident #type_generics #where_clause {
+                #new
+                #(#setters)*
+            }
+            #default
         }
-        #default
     }
 }
 
-/// `T`, when the type is written `Option<T>`.
-fn option_argument(ty: &Type) -> Option<Type> {
-    generic_argument(ty, "Option")
+impl Field {
+    fn is_optional(&self) -> bool {
+        matches!(self.presence, Presence::Optional { .. })
+    }
+
+    /// Takes the value from the wire into its slot.
+    fn accept_arm(&self) -> TokenStream {
+        let Self { ident, name, presence, .. } = self;
+        match presence {
+            Presence::Required => quote! {
+                #name => {
+                    source.once(#name, slots.#ident.is_some())?;
+                    slots.#ident = Some(source.value(#name)?);
+                    Ok(true)
+                }
+            },
+            Presence::Optional { bit } => quote! {
+                #name => {
+                    source.once(#name, slots.#ident.is_some() || slots.nulls.has(#bit))?;
+                    slots.#ident = source.value(#name)?;
+                    if slots.#ident.is_none() {
+                        slots.nulls.set(#bit);
+                    }
+                    Ok(true)
+                }
+            },
+        }
+    }
+
+    /// The field of the struct, out of its slot.
+    fn build(&self) -> TokenStream {
+        let Self { ident, name, presence, .. } = self;
+        match presence {
+            Presence::Required => quote! {
+                #ident: slots.#ident.ok_or_else(|| crate::wire::missing(#name))?
+            },
+            Presence::Optional { .. } => quote!(#ident: slots.#ident),
+        }
+    }
+
+    /// Writes the field into the map.
+    fn write(&self) -> TokenStream {
+        let Self { ident, name, presence, .. } = self;
+        match presence {
+            Presence::Required => quote!(map.serialize_entry(#name, &self.#ident)?;),
+            Presence::Optional { bit } => quote! {
+                match &self.#ident {
+                    Some(value) => map.serialize_entry(#name, value)?,
+                    None if self.extra.nulls().has(#bit) => map.serialize_entry(#name, &())?,
+                    None => {}
+                }
+            },
+        }
+    }
+
+    /// The field of the struct, out of the parameters of `new`.
+    fn construct(&self) -> TokenStream {
+        let ident = &self.ident;
+        match (self.is_optional(), self.in_new) {
+            (false, _) => quote!(#ident: #ident.into()),
+            (true, true) => quote!(#ident: Some(#ident.into())),
+            (true, false) => quote!(#ident: None),
+        }
+    }
+
+    fn setter(&self) -> Option<TokenStream> {
+        let Self { ident, value, name, docs, .. } = self;
+        self.is_optional().then(|| {
+            let setter = format_ident!("with_{ident}");
+            let summary = format!("Sets [`{ident}`](Self::{ident}).");
+            quote! {
+                #[doc = #summary]
+                ///
+                #(#docs)*
+                #[must_use]
+                pub fn #setter(mut self, #ident: impl Into<#value>) -> Self {
+                    self.extra.forget(#name);
+                    self.#ident = Some(#ident.into());
+                    self
+                }
+            }
+        })
+    }
+}
+
+/// The generics with a bound on every type parameter.
+fn bounded(generics: &Generics, bound: &impl ToTokens) -> Generics {
+    let mut generics = generics.clone();
+    for param in generics.type_params_mut() {
+        param.bounds.push(parse_quote!(#bound));
+    }
+    generics
 }
 
 /// `T`, when the type is written `wrapper<T>`.
