@@ -63,7 +63,13 @@ fn every_version_and_the_common_kinds_are_there() {
         kinds.entry(recorded.version.clone()).or_default().insert(line.kind().to_string());
     }
     let versions: Vec<_> = kinds.keys().map(String::as_str).collect();
-    assert_eq!(versions, ["2.0.76", "2.1.17", "2.1.19", "2.1.197", "2.1.20", "2.1.325", "2.1.62"]);
+    assert_eq!(
+        versions,
+        [
+            "2.0.76", "2.1.120", "2.1.17", "2.1.19", "2.1.197", "2.1.20", "2.1.250", "2.1.325",
+            "2.1.62"
+        ]
+    );
     for (version, kinds) in &kinds {
         for kind in [
             "assistant",
@@ -71,7 +77,6 @@ fn every_version_and_the_common_kinds_are_there() {
             "result/success",
             "system/init",
             "control_request/initialize",
-            "control_request/set_permission_mode",
             "control_response/success",
         ] {
             assert!(kinds.contains(kind), "{version} has no {kind}");
@@ -87,6 +92,7 @@ fn every_version_and_the_common_kinds_are_there() {
         "control_response/error",
         "conversation_reset",
         "progress",
+        "prompt_suggestion",
         "result/error_during_execution",
         "result/error_max_budget_usd",
         "result/error_max_turns",
@@ -97,9 +103,11 @@ fn every_version_and_the_common_kinds_are_there() {
         "system/compact_boundary",
         "system/hook_response",
         "system/permission_denied",
+        "system/session_state_changed",
         "system/status",
         "system/task_notification",
         "system/thinking_tokens",
+        "transcript_mirror",
         "update_environment_variables",
     ] {
         assert!(kinds.values().any(|kinds| kinds.contains(kind)), "no version has {kind}");
@@ -119,5 +127,5 @@ fn untyped_fields_can_be_reached() {
         }
     });
     let stats: Value = named.expect("2.1.325 sends subagent_stats").decode().unwrap();
-    assert_eq!(stats["spawned"], 0);
+    assert!(stats["spawned"].is_u64(), "{stats}");
 }
