@@ -24,13 +24,10 @@ fn pieces<'a>(max: usize, chunks: impl Iterator<Item = &'a [u8]>) -> Vec<String>
     let mut splitter = LineSplitter::with_max_line(max);
     let mut all = Vec::new();
     for chunk in chunks {
-        let mut pieces = splitter.feed(chunk);
-        while let Some(piece) = pieces.next() {
-            all.push(show(piece));
-        }
+        splitter.feed(chunk, |piece| all.push(show(piece)));
         assert!(splitter.held() <= max);
     }
-    all.extend(splitter.finish().map(show));
+    splitter.finish(|piece| all.push(show(piece)));
     all
 }
 

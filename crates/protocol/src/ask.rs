@@ -1,12 +1,14 @@
 //! What the CLI asks of a client, and the answers.
 
 use countersign_protocol_derive::{WireObject, WireTagged};
+use serde::Serialize;
+use serde::de::DeserializeOwned;
 
-use crate::hook::HookInput;
-use crate::ids::{AgentId, ElicitationId, HookCallbackId, ToolUseId};
+use crate::hook::{HookInput, HookOutput};
+use crate::ids::{AgentId, ElicitationId, HookCallbackId, MessageUuid, ToolUseId};
 use crate::names::open_enum;
-use crate::permission::PermissionUpdate;
-use crate::request::McpMessage;
+use crate::permission::{PermissionResult, PermissionUpdate};
+use crate::request::{McpMessage, RuleSource};
 use crate::wire::{Extra, Named, Num, RawJson};
 
 /// A control request of the CLI, by its subtype.
@@ -63,6 +65,55 @@ pub enum CliRequest {
     Other(Named),
 }
 
+/// A request of the CLI that has an answer of its own type.
+///
+/// It keeps an answer from being sent to another kind of request:
+///
+/// ```
+/// use countersign_protocol::ask::CanUseTool;
+/// use countersign_protocol::control::ControlResponse;
+/// use countersign_protocol::permission::Deny;
+///
+/// let response = ControlResponse::answer::<CanUseTool>("request-1", &Deny::new("no").into())?;
+/// assert_eq!(
+///     serde_json::to_string(&response)?,
+///     r#"{"response":{"subtype":"success","request_id":"request-1","response":{"behavior":"deny","message":"no"}}}"#,
+/// );
+/// # Ok::<(), serde_json::Error>(())
+/// ```
+pub trait Ask {
+    /// The payload of the answer.
+    type Answer: Serialize + DeserializeOwned;
+}
+
+impl Ask for CanUseTool {
+    type Answer = PermissionResult;
+}
+
+impl Ask for HookCallback {
+    type Answer = HookOutput;
+}
+
+impl Ask for McpMessage {
+    type Answer = McpReply;
+}
+
+impl Ask for Elicitation {
+    type Answer = ElicitationAnswer;
+}
+
+impl Ask for RequestUserDialog {
+    type Answer = DialogAnswer;
+}
+
+impl Ask for OauthTokenRefresh {
+    type Answer = OauthTokenAnswer;
+}
+
+impl Ask for HostAuthTokenRefresh {
+    type Answer = HostAuthTokenAnswer;
+}
+
 /// May this tool run?
 ///
 /// There is no deadline. An error as the answer refuses the call.
@@ -117,7 +168,7 @@ pub struct CanUseTool {
 #[non_exhaustive]
 pub struct MatchedAskRule {
     /// Where it is kept.
-    pub source: String,
+    pub source: RuleSource,
     /// The tool.
     pub tool_name: String,
     /// What of its input it covers.
@@ -210,6 +261,9 @@ pub struct ElicitationAnswer {
 }
 
 /// A dialog.
+///
+/// Of the kinds that the CLI has, `refusal_fallback_prompt` is documented: see
+/// [`RefusalFallbackPrompt`].
 #[derive(Debug, Clone, PartialEq, WireObject)]
 #[non_exhaustive]
 pub struct RequestUserDialog {
@@ -219,6 +273,26 @@ pub struct RequestUserDialog {
     pub payload: RawJson,
     /// The call it is about.
     pub tool_use_id: Option<ToolUseId>,
+    /// Fields this type does not name.
+    pub extra: Extra,
+}
+
+/// What the dialog `refusal_fallback_prompt` shows. The result is `retry_fallback`, `edit_prompt`
+/// or `cancelled`, as a string.
+#[derive(Debug, Clone, PartialEq, WireObject)]
+#[wire(rename_all = "camelCase")]
+#[non_exhaustive]
+pub struct RefusalFallbackPrompt {
+    /// The model that refused.
+    pub original_model: String,
+    /// The one that would take over.
+    pub fallback_model: String,
+    /// What kind of refusal.
+    pub api_refusal_category: Option<String>,
+    /// What to tell the user.
+    pub guidance_text: Option<String>,
+    /// Messages that no longer count.
+    pub retracted_message_uuids: Option<Vec<MessageUuid>>,
     /// Fields this type does not name.
     pub extra: Extra,
 }
@@ -254,7 +328,8 @@ pub struct OauthTokenRefresh {
 #[wire(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct OauthTokenAnswer {
-    /// The new token.
+    /// The new token, or `null` when there is none.
+    #[wire(nullable)]
     pub access_token: Option<String>,
     /// Why there is none: `signed_out`, `identity_changed`, `transient` or `refresh_failed`.
     pub reason: Option<String>,
@@ -277,7 +352,8 @@ pub struct HostAuthTokenRefresh {
 #[wire(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct HostAuthTokenAnswer {
-    /// The new token.
+    /// The new token, or `null` when there is none.
+    #[wire(nullable)]
     pub auth_token: Option<String>,
     /// Whether it is the same as before.
     pub material_unchanged: Option<bool>,

@@ -5,7 +5,7 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use crate::ids::ToolUseId;
 use crate::names::open_enum;
-use crate::wire::{Extra, FromWire, Named, RawJson, TextOrList};
+use crate::wire::{Extra, FromWire, Named, Place, RawJson, TextOrList};
 
 /// The content of a message or of a tool result: plain text, or blocks.
 #[derive(Debug, Clone, PartialEq)]
@@ -50,8 +50,8 @@ impl From<Vec<ContentBlock>> for Content {
 }
 
 impl FromWire for Content {
-    fn from_wire<'de, D: Deserializer<'de>>(source: D) -> Result<Self, D::Error> {
-        Ok(match TextOrList::from_wire(source)? {
+    fn from_wire<'de, D: Deserializer<'de>>(source: D, place: Place) -> Result<Self, D::Error> {
+        Ok(match TextOrList::from_wire(source, place)? {
             TextOrList::Text(text) => Self::Text(text),
             TextOrList::List(blocks) => Self::Blocks(blocks),
         })
@@ -60,7 +60,7 @@ impl FromWire for Content {
 
 impl<'de> Deserialize<'de> for Content {
     fn deserialize<D: Deserializer<'de>>(source: D) -> Result<Self, D::Error> {
-        Self::from_wire(source)
+        Self::from_wire(source, Place::OUTERMOST)
     }
 }
 

@@ -2,7 +2,7 @@
 
 use countersign_protocol_derive::{WireObject, WireTagged};
 
-use crate::ask::CliRequest;
+use crate::ask::{Ask, CliRequest};
 use crate::ids::RequestId;
 use crate::request::ErrorCode;
 use crate::wire::{Extra, Named, RawJson};
@@ -32,6 +32,26 @@ pub struct ControlResponse {
     pub extra: Extra,
 }
 
+impl ControlResponse {
+    /// Answers a request of the CLI, with an answer of the right type.
+    ///
+    /// # Errors
+    /// When the answer cannot be written as JSON.
+    pub fn answer<A: Ask>(
+        request_id: impl Into<RequestId>,
+        answer: &A::Answer,
+    ) -> Result<Self, serde_json::Error> {
+        Ok(Self::new(Success::new(request_id).with_response(RawJson::from_value(answer)?)))
+    }
+
+    /// Refuses a request of the CLI. A permission request that is refused this way denies the
+    /// tool.
+    #[must_use]
+    pub fn refusal(request_id: impl Into<RequestId>, error: impl Into<String>) -> Self {
+        Self::new(Failure::new(request_id, error))
+    }
+}
+
 /// An answer, by whether the request could be carried out.
 #[derive(Debug, Clone, PartialEq, WireTagged)]
 #[wire(tag = "subtype")]
@@ -54,11 +74,12 @@ impl Response {
     /// The CLI answers a request that has no id with a response that has none; nobody waits for
     /// that one.
     #[must_use]
-    pub fn request_id(&self) -> Option<&RequestId> {
+    pub fn request_id(&self) -> Option<RequestId> {
         match self {
-            Self::Success(success) => success.request_id.as_ref(),
-            Self::Error(failure) => failure.request_id.as_ref(),
-            Self::Other(_) => None,
+            Self::Success(success) => success.request_id.clone(),
+            Self::Error(failure) => failure.request_id.clone(),
+            // Whoever waits for it should learn that something came.
+            Self::Other(named) => named.fields.get("request_id")?.read().ok(),
         }
     }
 }
@@ -72,13 +93,13 @@ pub struct Success {
     pub request_id: Option<RequestId>,
     /// The payload; its type depends on the request. Absent for a mere acknowledgement.
     pub response: Option<RawJson>,
-    /// Permission requests that still wait for an answer. In the answer to `initialize`, for a
-    /// client that attaches again.
-    pub pending_permission_requests: Option<Vec<ControlRequest<CliRequest>>>,
+    /// Permission requests that still wait for an answer, as whole frames; see
+    /// [`pending_requests`]. In the answer to `initialize`, for a client that attaches again.
+    pub pending_permission_requests: Option<Vec<RawJson>>,
     /// Dialogs that still wait for an answer.
-    pub pending_user_dialog_requests: Option<Vec<ControlRequest<CliRequest>>>,
+    pub pending_user_dialog_requests: Option<Vec<RawJson>>,
     /// Elicitations that still wait for an answer.
-    pub pending_elicitation_requests: Option<Vec<ControlRequest<CliRequest>>>,
+    pub pending_elicitation_requests: Option<Vec<RawJson>>,
     /// Fields this type does not name.
     pub extra: Extra,
 }
@@ -96,14 +117,25 @@ pub struct Failure {
     pub error_code: Option<ErrorCode>,
     /// The model that a refused switch was about.
     pub model: Option<String>,
-    /// Permission requests that still wait for an answer.
-    pub pending_permission_requests: Option<Vec<ControlRequest<CliRequest>>>,
+    /// Permission requests that still wait for an answer, as whole frames; see
+    /// [`pending_requests`].
+    pub pending_permission_requests: Option<Vec<RawJson>>,
     /// Dialogs that still wait for an answer.
-    pub pending_user_dialog_requests: Option<Vec<ControlRequest<CliRequest>>>,
+    pub pending_user_dialog_requests: Option<Vec<RawJson>>,
     /// Elicitations that still wait for an answer.
-    pub pending_elicitation_requests: Option<Vec<ControlRequest<CliRequest>>>,
+    pub pending_elicitation_requests: Option<Vec<RawJson>>,
     /// Fields this type does not name.
     pub extra: Extra,
+}
+
+/// Reads requests that still wait for an answer, out of a list in a response.
+///
+/// They are kept as text there, so that one that cannot be read does not take the others, and the
+/// response itself, with it. Each is decoded like the line it once was.
+pub fn pending_requests(
+    pending: &[RawJson],
+) -> impl Iterator<Item = Result<ControlRequest<CliRequest>, serde_json::Error>> {
+    pending.iter().map(RawJson::read)
 }
 
 /// Whoever asked no longer wants the answer.

@@ -25,17 +25,14 @@ const KEPT_CAPACITY: usize = 1024 * 1024;
 /// let mut splitter = LineSplitter::new();
 /// let mut seen = Vec::new();
 /// for chunk in [&b"{\"type\":\"keep_"[..], b"alive\"}\n\n{"] {
-///     let mut pieces = splitter.feed(chunk);
-///     while let Some(piece) = pieces.next() {
-///         match piece {
-///             Piece::Line { bytes, .. } => seen.push(bytes.to_vec()),
-///             Piece::Blank { .. } => {}
-///             other => panic!("{other:?}"),
-///         }
-///     }
+///     splitter.feed(chunk, |piece| match piece {
+///         Piece::Line { bytes, .. } => seen.push(bytes.to_vec()),
+///         Piece::Blank { .. } => {}
+///         other => panic!("{other:?}"),
+///     });
 /// }
 /// assert_eq!(seen, [br#"{"type":"keep_alive"}"#]);
-/// assert!(matches!(splitter.finish(), Some(Piece::Line { bytes: b"{", .. })));
+/// splitter.finish(|rest| assert!(matches!(rest, Piece::Line { bytes: b"{", .. })));
 /// ```
 #[derive(Debug)]
 pub struct LineSplitter {
@@ -44,8 +41,6 @@ pub struct LineSplitter {
     partial: Vec<u8>,
     /// How long that line is; more than `partial` holds once it is too long.
     partial_len: u64,
-    /// The piece handed out last was built in `partial`, which can be reused now.
-    spent: bool,
 }
 
 /// What came out of the stream.
@@ -117,25 +112,41 @@ impl LineSplitter {
     /// A splitter that skips lines of more than that many bytes, not counting the line feed.
     #[must_use]
     pub fn with_max_line(max_line: usize) -> Self {
-        Self { max_line, partial: Vec::new(), partial_len: 0, spent: false }
+        Self { max_line, partial: Vec::new(), partial_len: 0 }
     }
 
-    /// Takes the next bytes of the stream. All pieces must be taken before the next call; what
-    /// is left of a chunk when the iteration is dropped is lost.
-    pub fn feed<'a>(&'a mut self, chunk: &'a [u8]) -> Pieces<'a> {
-        Pieces { splitter: self, chunk }
+    /// Takes the next bytes of the stream and hands out what they complete, in order.
+    ///
+    /// A piece lies in the chunk itself where that is possible, so most are not copied.
+    pub fn feed(&mut self, mut chunk: &[u8], mut sink: impl FnMut(Piece<'_>)) {
+        while let Some(end) = memchr(b'\n', chunk) {
+            let (line, rest) = chunk.split_at(end);
+            chunk = rest.get(1..).unwrap_or_default();
+            if self.partial_len == 0 && line.len() <= self.max_line {
+                sink(piece(line, Ending::Lf));
+            } else {
+                self.hold(line);
+                sink(self.partial_piece(Ending::Lf));
+                self.forget();
+            }
+        }
+        if !chunk.is_empty() {
+            self.hold(chunk);
+        }
     }
 
-    /// Ends the stream, and gives the line that was not complete, if there was one.
-    pub fn finish(&mut self) -> Option<Piece<'_>> {
-        self.reuse();
-        (self.partial_len > 0).then(|| self.take_partial(Ending::Eof))
+    /// Ends the stream, and hands out the line that was not complete, if there was one.
+    pub fn finish(&mut self, sink: impl FnOnce(Piece<'_>)) {
+        if self.partial_len > 0 {
+            sink(self.partial_piece(Ending::Eof));
+            self.forget();
+        }
     }
 
     /// How many bytes are held for the line that is not complete.
     #[must_use]
     pub fn held(&self) -> usize {
-        if self.spent { 0 } else { self.partial.len() }
+        self.partial.len()
     }
 
     /// Adds to the line that is not complete.
@@ -153,54 +164,21 @@ impl LineSplitter {
         }
     }
 
-    /// Hands out the line in `partial`, which ended.
-    fn take_partial(&mut self, ending: Ending) -> Piece<'_> {
-        self.spent = true;
+    /// The line in `partial`, which ended.
+    fn partial_piece(&self, ending: Ending) -> Piece<'_> {
         if self.partial_len > self.max_line as u64 {
             return Piece::TooLong { head: &self.partial, length: self.partial_len };
         }
         piece(&self.partial, ending)
     }
 
-    /// Clears what was handed out last.
-    fn reuse(&mut self) {
-        if self.spent {
-            self.spent = false;
-            self.partial_len = 0;
-            self.partial.clear();
-            if self.partial.capacity() > KEPT_CAPACITY {
-                self.partial = Vec::new();
-            }
+    /// Makes room for the next line.
+    fn forget(&mut self) {
+        self.partial_len = 0;
+        self.partial.clear();
+        if self.partial.capacity() > KEPT_CAPACITY {
+            self.partial = Vec::new();
         }
-    }
-}
-
-/// The pieces of one chunk. Not an [`Iterator`], because a piece may live in the splitter.
-#[derive(Debug)]
-pub struct Pieces<'a> {
-    splitter: &'a mut LineSplitter,
-    chunk: &'a [u8],
-}
-
-impl Pieces<'_> {
-    /// The next piece, or nothing when the chunk is used up.
-    #[expect(clippy::should_implement_trait, reason = "a piece borrows from the splitter")]
-    pub fn next(&mut self) -> Option<Piece<'_>> {
-        self.splitter.reuse();
-        let Some(end) = memchr(b'\n', self.chunk) else {
-            if !self.chunk.is_empty() {
-                self.splitter.hold(self.chunk);
-                self.chunk = &[];
-            }
-            return None;
-        };
-        let (line, rest) = self.chunk.split_at(end);
-        self.chunk = rest.get(1..).unwrap_or_default();
-        if self.splitter.partial_len == 0 && line.len() <= self.splitter.max_line {
-            return Some(piece(line, Ending::Lf));
-        }
-        self.splitter.hold(line);
-        Some(self.splitter.take_partial(Ending::Lf))
     }
 }
 

@@ -11,8 +11,7 @@
 //! use countersign_protocol::{Decoded, Frame as _, FromCli, Line};
 //!
 //! let line = Line::parse(
-//!     br#"{"type":"assistant","message":{"role":"assistant","content":[
-//!         {"type":"text","text":"Hello"},{"type":"hologram","beam":7}]},"mood":"good"}"#,
+//!     br#"{"type":"assistant","message":{"role":"assistant","content":[{"type":"text","text":"Hello"},{"type":"hologram","beam":7}]},"mood":"good"}"#,
 //! )?;
 //! match line.decode::<FromCli>() {
 //!     Decoded::Known(FromCli::Assistant(assistant)) => {
@@ -25,9 +24,10 @@
 //!         }
 //!         assert_eq!(assistant.extra.get("mood").unwrap().as_str(), r#""good""#);
 //!     }
-//!     Decoded::Known(other) => println!("{}", other.kind()),
-//!     Decoded::Unknown(new) => println!("{} is new; it can be shown or passed on", new.kind()),
-//!     Decoded::Malformed(broken) => println!("{broken}"),
+//!     // A kind that is known, too; one that is new, and kept whole; one that is broken.
+//!     Decoded::Known(other) => panic!("{}", other.kind()),
+//!     Decoded::Unknown(new) => panic!("{}", new.kind()),
+//!     Decoded::Malformed(broken) => panic!("{broken}"),
 //! }
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
@@ -120,7 +120,9 @@ pub mod usage;
 
 pub use self::decode::{Decoded, Frame, Malformed};
 pub use self::encode::{EncodeError, encode_line};
-pub use self::frame::{BashCommand, FromCli, ToCli, UpdateEnvironmentVariables};
-pub use self::framing::{DEFAULT_MAX_LINE, Ending, LineSplitter, Piece, Pieces};
+pub use self::frame::{
+    AppliedEnvironmentVariables, BashCommand, FromCli, ToCli, UpdateEnvironmentVariables,
+};
+pub use self::framing::{DEFAULT_MAX_LINE, Ending, LineSplitter, Piece};
 pub use self::line::{Kind, Line, NotAFrame};
 pub use self::wire::{Extra, MAX_DEPTH, Named, Num, RawJson, RawJsonError};

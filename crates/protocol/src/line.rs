@@ -175,26 +175,22 @@ impl<'a> Envelope<'a> {
                 _ => NotAFrame::NoType,
             });
         };
-        // A line that breaks off after its type is a frame all the same: a malformed one.
-        let mut envelope = Self {
-            frame,
-            subtype: scan.subtype.and_then(string),
-            request_id: scan.request_id.and_then(string),
-        };
-        let (nested, enough): (_, fn(&Scan<'_>) -> bool) = match &*envelope.frame {
-            "control_request" => (scan.request, |nested| nested.subtype.is_some()),
-            "control_response" => {
-                (scan.response, |nested| nested.subtype.is_some() && nested.request_id.is_some())
+        // A line that breaks off after its type is a frame all the same: a malformed one. What
+        // counts depends on the type only, not on the order in which the keys stand.
+        let mut envelope = Self { frame, subtype: None, request_id: None };
+        match &*envelope.frame {
+            "system" | "result" => envelope.subtype = scan.subtype.and_then(string),
+            "control_cancel_request" => envelope.request_id = scan.request_id.and_then(string),
+            "control_request" => {
+                envelope.request_id = scan.request_id.and_then(string);
+                envelope.subtype = nested(scan.request, |nested| nested.subtype.is_some()).0;
             }
-            _ => return Ok(envelope),
-        };
-        envelope.subtype = None;
-        if let Some(nested_json) = nested {
-            let mut nested = Scan::new(enough);
-            // What is wrong with the rest, `decode` will say.
-            drop(nested.run(nested_json.get().as_bytes()));
-            envelope.subtype = nested.subtype.and_then(string);
-            envelope.request_id = envelope.request_id.or(nested.request_id.and_then(string));
+            "control_response" => {
+                (envelope.subtype, envelope.request_id) = nested(scan.response, |nested| {
+                    nested.subtype.is_some() && nested.request_id.is_some()
+                });
+            }
+            _ => {}
         }
         Ok(envelope)
     }
@@ -209,6 +205,18 @@ fn leading_type(json: &[u8]) -> Option<&str> {
     let frame = std::str::from_utf8(frame).ok()?;
     let needs_more = matches!(frame, "system" | "result") || frame.starts_with("control_");
     (after.starts_with(b"\"") && !needs_more).then_some(frame)
+}
+
+/// `subtype` and `request_id` of a request or response.
+fn nested<'a>(
+    json: Option<&'a RawValue>,
+    enough: fn(&Scan<'_>) -> bool,
+) -> (Option<Cow<'a, str>>, Option<Cow<'a, str>>) {
+    let Some(json) = json else { return (None, None) };
+    let mut scan = Scan::new(enough);
+    // What is wrong with the rest, `decode` will say.
+    drop(scan.run(json.get().as_bytes()));
+    (scan.subtype.and_then(string), scan.request_id.and_then(string))
 }
 
 /// A value that is a string.
@@ -240,12 +248,12 @@ impl<'a> Scan<'a> {
 
 /// Whether the rest of a line can tell nothing more about where it goes.
 fn tells_the_frame(scan: &Scan<'_>) -> bool {
-    match scan.frame.map(RawValue::get) {
+    match scan.frame.and_then(string).as_deref() {
         None => false,
-        Some(r#""system""# | r#""result""#) => scan.subtype.is_some(),
-        Some(r#""control_request""#) => scan.request_id.is_some() && scan.request.is_some(),
-        Some(r#""control_response""#) => scan.response.is_some(),
-        Some(r#""control_cancel_request""#) => scan.request_id.is_some(),
+        Some("system" | "result") => scan.subtype.is_some(),
+        Some("control_request") => scan.request_id.is_some() && scan.request.is_some(),
+        Some("control_response") => scan.response.is_some(),
+        Some("control_cancel_request") => scan.request_id.is_some(),
         Some(_) => true,
     }
 }

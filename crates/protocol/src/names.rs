@@ -46,14 +46,17 @@ macro_rules! id {
         }
 
         impl crate::wire::FromWire for $name {
-            fn from_wire<'de, D: serde::Deserializer<'de>>(source: D) -> Result<Self, D::Error> {
-                <String as crate::wire::FromWire>::from_wire(source).map(Self::from)
+            fn from_wire<'de, D: serde::Deserializer<'de>>(
+                source: D,
+                place: crate::wire::Place,
+            ) -> Result<Self, D::Error> {
+                <String as crate::wire::FromWire>::from_wire(source, place).map(Self::from)
             }
         }
 
         impl<'de> serde::Deserialize<'de> for $name {
             fn deserialize<D: serde::Deserializer<'de>>(source: D) -> Result<Self, D::Error> {
-                crate::wire::FromWire::from_wire(source)
+                crate::wire::FromWire::from_wire(source, crate::wire::Place::OUTERMOST)
             }
         }
 
@@ -71,11 +74,13 @@ macro_rules! open_enum {
         $($(#[$variant_meta:meta])* $variant:ident = $text:literal,)+
     })+) => {$(
         $(#[$meta])*
-        #[derive(Debug, Clone, PartialEq, Eq, Hash)]
+        #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
         #[non_exhaustive]
         pub enum $name {
             $($(#[$variant_meta])* #[doc = concat!("\n\nOn the wire: `", $text, "`.")] $variant,)+
-            /// A value that this crate does not know.
+            /// A value that this crate does not know. Made with `From<&str>`, so that a value
+            /// that is known never ends up here.
+            #[non_exhaustive]
             Other(Box<str>),
         }
 
@@ -112,7 +117,10 @@ macro_rules! open_enum {
         }
 
         impl crate::wire::FromWire for $name {
-            fn from_wire<'de, D: serde::Deserializer<'de>>(source: D) -> Result<Self, D::Error> {
+            fn from_wire<'de, D: serde::Deserializer<'de>>(
+                source: D,
+                _: crate::wire::Place,
+            ) -> Result<Self, D::Error> {
                 let text = serde::de::DeserializeSeed::deserialize(crate::wire::Text, source)?;
                 Ok(Self::from(&*text))
             }
@@ -120,7 +128,7 @@ macro_rules! open_enum {
 
         impl<'de> serde::Deserialize<'de> for $name {
             fn deserialize<D: serde::Deserializer<'de>>(source: D) -> Result<Self, D::Error> {
-                crate::wire::FromWire::from_wire(source)
+                crate::wire::FromWire::from_wire(source, crate::wire::Place::OUTERMOST)
             }
         }
 

@@ -11,6 +11,8 @@ pub(crate) struct WireAttrs {
     pub(crate) camel_case: bool,
     pub(crate) flatten: bool,
     pub(crate) new: bool,
+    pub(crate) fixed: bool,
+    pub(crate) nullable: bool,
     pub(crate) decisive: bool,
     pub(crate) other: bool,
     pub(crate) internal: Vec<String>,
@@ -35,6 +37,10 @@ impl WireAttrs {
                     found.flatten = true;
                 } else if meta.path.is_ident("new") {
                     found.new = true;
+                } else if meta.path.is_ident("fixed") {
+                    found.fixed = true;
+                } else if meta.path.is_ident("nullable") {
+                    found.nullable = true;
                 } else if meta.path.is_ident("decisive") {
                     found.decisive = true;
                 } else if meta.path.is_ident("other") {

@@ -21,6 +21,8 @@ use syn::{DeriveInput, parse_macro_input};
 /// - `#[wire(flatten)]` reads another such struct from the same object.
 /// - `#[wire(decisive)]` marks the field that tells whether the whole is of a known kind.
 /// - `#[wire(new)]` makes an optional field a parameter of the generated `new`.
+/// - `#[wire(fixed)]` keeps a required field that can have one value only out of `new`.
+/// - `#[wire(nullable)]` adds `with_…_null` for a field in which `null` means something.
 ///
 /// Besides the traits it writes `new`, which takes the required fields, and `with_…` for each
 /// optional one.

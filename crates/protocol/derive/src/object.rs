@@ -46,8 +46,10 @@ struct Field {
     presence: Presence,
     name: String,
     docs: Vec<Attribute>,
-    /// In the parameters of `new` although optional.
+    /// Whether `new` takes it.
     in_new: bool,
+    /// Whether `null` means something else than absent.
+    nullable: bool,
 }
 
 /// Whether a field has to be there.
@@ -101,7 +103,12 @@ impl Object {
                 None => (field.ty, Presence::Required),
             };
             let docs = field.attrs.into_iter().filter(|attr| attr.path().is_ident("doc")).collect();
-            fields.push(Field { ident, value, presence, name, docs, in_new: attrs.new });
+            let in_new = match presence {
+                Presence::Required => !attrs.fixed,
+                Presence::Optional { .. } => attrs.new,
+            };
+            let nullable = attrs.nullable;
+            fields.push(Field { ident, value, presence, name, docs, in_new, nullable });
         }
         if !has_extra {
             return refuse("WireObject needs a field `extra: Extra`");
@@ -225,14 +232,15 @@ impl Object {
             impl #impl_generics crate::wire::FromWire for #ident #type_generics #where_clause {
                 fn from_wire<'de, D: serde::Deserializer<'de>>(
                     source: D,
+                    place: crate::wire::Place,
                 ) -> Result<Self, D::Error> {
-                    crate::wire::read_object(source)
+                    crate::wire::read_object(source, place)
                 }
             }
 
             impl #de_generics serde::Deserialize<'de> for #ident #type_generics #where_clause {
                 fn deserialize<D: serde::Deserializer<'de>>(source: D) -> Result<Self, D::Error> {
-                    crate::wire::read_object(source)
+                    crate::wire::read_object(source, crate::wire::Place::OUTERMOST)
                 }
             }
         }
@@ -243,6 +251,7 @@ impl Object {
         let generics = bounded(&self.generics, &quote!(serde::Serialize));
         let (impl_generics, type_generics, where_clause) = generics.split_for_impl();
         let fields = self.fields.iter().map(Field::write);
+        let names = self.fields.iter().map(|field| &field.name);
         let flat_names = self.flattened.iter().map(|flat| &flat.ident);
         quote! {
             impl #impl_generics crate::wire::WriteFields for #ident #type_generics #where_clause {
@@ -252,7 +261,7 @@ impl Object {
                 ) -> Result<(), M::Error> {
                     #(#fields)*
                     #(crate::wire::WriteFields::write_fields(&self.#flat_names, map)?;)*
-                    self.extra.write(map)
+                    self.extra.write(map, &[#(#names),*])
                 }
             }
 
@@ -269,11 +278,11 @@ impl Object {
         let ident = &self.ident;
         let (impl_generics, type_generics, where_clause) = self.generics.split_for_impl();
         let setters = self.fields.iter().filter_map(Field::setter);
-        let parameters = self.fields.iter().filter(|field| !field.is_optional() || field.in_new);
+        let parameters = self.fields.iter().filter(|field| field.in_new);
         let count = parameters.clone().count() + self.flattened.len();
         let new = (count <= MOST_PARAMETERS).then(|| {
             let names = parameters.clone().map(|field| &field.ident);
-            let values = parameters.clone().map(|field| &field.value);
+            let parameter_types = parameters.clone().map(Field::parameter);
             let flat_names: Vec<_> = self.flattened.iter().map(|flat| &flat.ident).collect();
             let flat_types = self.flattened.iter().map(|flat| &flat.ty);
             let fields = self.fields.iter().map(Field::construct);
@@ -281,7 +290,7 @@ impl Object {
             quote! {
                 #[doc = #summary]
                 #[must_use]
-                pub fn new(#(#names: impl Into<#values>,)* #(#flat_names: #flat_types,)*) -> Self {
+                pub fn new(#(#names: #parameter_types,)* #(#flat_names: #flat_types,)*) -> Self {
                     Self {
                         #(#fields,)*
                         #(#flat_names,)*
@@ -368,15 +377,44 @@ impl Field {
     fn construct(&self) -> TokenStream {
         let ident = &self.ident;
         match (self.is_optional(), self.in_new) {
-            (false, _) => quote!(#ident: #ident.into()),
+            (false, true) => quote!(#ident: #ident.into()),
+            (false, false) => quote!(#ident: ::std::default::Default::default()),
             (true, true) => quote!(#ident: Some(#ident.into())),
             (true, false) => quote!(#ident: None),
         }
     }
 
+    /// How the field is passed. Numbers and truth values as they are: what converts into them is
+    /// seldom meant.
+    fn parameter(&self) -> TokenStream {
+        let value = &self.value;
+        match value {
+            Type::Path(path) if path.path.is_ident("bool") || path.path.is_ident("u64") => {
+                quote!(#value)
+            }
+            _ => quote!(impl Into<#value>),
+        }
+    }
+
     fn setter(&self) -> Option<TokenStream> {
-        let Self { ident, value, name, docs, .. } = self;
-        self.is_optional().then(|| {
+        let Self { ident, name, docs, .. } = self;
+        let Presence::Optional { bit } = self.presence else { return None };
+        let set_null = self.nullable.then(|| {
+            let setter = format_ident!("with_{ident}_null");
+            let summary =
+                format!("Sets [`{ident}`](Self::{ident}) to `null`, which is not absent.");
+            quote! {
+                #[doc = #summary]
+                #[must_use]
+                pub fn #setter(mut self) -> Self {
+                    self.#ident = None;
+                    self.extra.set_null(#bit);
+                    self
+                }
+            }
+        });
+        let parameter = self.parameter();
+        Some({
             let setter = format_ident!("with_{ident}");
             let summary = format!("Sets [`{ident}`](Self::{ident}).");
             quote! {
@@ -384,11 +422,12 @@ impl Field {
                 ///
                 #(#docs)*
                 #[must_use]
-                pub fn #setter(mut self, #ident: impl Into<#value>) -> Self {
+                pub fn #setter(mut self, #ident: #parameter) -> Self {
                     self.extra.forget(#name);
                     self.#ident = Some(#ident.into());
                     self
                 }
+                #set_null
             }
         })
     }

@@ -20,6 +20,8 @@ pub(crate) fn expand(input: DeriveInput) -> Result<TokenStream> {
     let mut name_arms = Vec::new();
     let mut known_arms = Vec::new();
     let mut write_arms = Vec::new();
+    let mut untyped = Vec::new();
+    let mut names = Vec::new();
     let mut conversions = Vec::new();
     let mut other = None;
     for variant in data.variants {
@@ -44,14 +46,13 @@ pub(crate) fn expand(input: DeriveInput) -> Result<TokenStream> {
             let known = !attrs.other;
             known_arms.push(quote!(Self::#variant(_) => #known,));
             name_arms.push(quote!(Self::#variant(named) => named.name(),));
-            write_arms.push(quote! {
-                Self::#variant(named) => crate::wire::WriteFields::write_fields(named, map),
-            });
+            untyped.push(variant.clone());
             continue;
         }
         let Some(name) = attrs.name else {
             return Err(Error::new(variant.span(), "a variant needs #[wire(name = \"…\")]"));
         };
+        names.push(name.clone());
         let inner = generic_argument(ty, "Box").unwrap_or_else(|| ty.clone());
         read_arms.push(quote! {
             #name => Ok(Self::#variant(<#inner as crate::wire::ReadFields>::read_fields(fields)?.into())),
@@ -71,6 +72,9 @@ pub(crate) fn expand(input: DeriveInput) -> Result<TokenStream> {
         return Err(Error::new(ident.span(), "WireTagged needs a variant marked #[wire(other)]"));
     };
 
+    let untyped_arms = untyped
+        .iter()
+        .map(|variant| quote!(Self::#variant(named) => named.write(map, #tag, &[#(#names),*]),));
     // A type that stands in two variants does not tell which one is meant.
     let conversions = conversions.iter().filter_map(|(inner, variant)| {
         let unique = conversions.iter().filter(|(other, _)| other == inner).count() == 1;
@@ -133,14 +137,17 @@ pub(crate) fn expand(input: DeriveInput) -> Result<TokenStream> {
         }
 
         impl crate::wire::FromWire for #ident {
-            fn from_wire<'de, D: serde::Deserializer<'de>>(source: D) -> Result<Self, D::Error> {
-                crate::wire::read_object(source)
+            fn from_wire<'de, D: serde::Deserializer<'de>>(
+                source: D,
+                place: crate::wire::Place,
+            ) -> Result<Self, D::Error> {
+                crate::wire::read_object(source, place)
             }
         }
 
         impl<'de> serde::Deserialize<'de> for #ident {
             fn deserialize<D: serde::Deserializer<'de>>(source: D) -> Result<Self, D::Error> {
-                crate::wire::read_object(source)
+                crate::wire::read_object(source, crate::wire::Place::OUTERMOST)
             }
         }
 
@@ -149,6 +156,7 @@ pub(crate) fn expand(input: DeriveInput) -> Result<TokenStream> {
                 map.serialize_entry(#tag, self.name())?;
                 match self {
                     #(#write_arms)*
+                    #(#untyped_arms)*
                 }
             }
         }

@@ -4,4 +4,6 @@ mod from_cli;
 mod to_cli;
 
 pub use self::from_cli::FromCli;
-pub use self::to_cli::{BashCommand, ToCli, UpdateEnvironmentVariables};
+pub use self::to_cli::{
+    AppliedEnvironmentVariables, BashCommand, ToCli, UpdateEnvironmentVariables,
+};

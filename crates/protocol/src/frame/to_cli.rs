@@ -17,7 +17,8 @@ use crate::wire::{Extra, Named};
 /// A frame that a client writes to the CLI's standard input.
 ///
 /// One bad line ends the CLI: a `user` frame without its role, a control request without its
-/// request. These types cannot make one; never pass on a line that did not go through them.
+/// request. These types do not make one, and a name that has a type is not written as
+/// [`Other`](Self::Other); never pass on a line that did not go through them.
 #[derive(Debug, Clone, PartialEq, WireTagged)]
 #[wire(tag = "type")]
 #[non_exhaustive]
@@ -80,6 +81,16 @@ pub struct UpdateEnvironmentVariables {
     pub variables: BTreeMap<String, String>,
     /// Asks for an answer.
     pub request_id: Option<RequestId>,
+    /// Fields this type does not name.
+    pub extra: Extra,
+}
+
+/// The answer to [`UpdateEnvironmentVariables`], when it asked for one.
+#[derive(Debug, Clone, PartialEq, WireObject)]
+#[non_exhaustive]
+pub struct AppliedEnvironmentVariables {
+    /// The variables that were taken.
+    pub applied: Vec<String>,
     /// Fields this type does not name.
     pub extra: Extra,
 }

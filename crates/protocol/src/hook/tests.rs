@@ -223,8 +223,15 @@ fn every_event_is_read_with_required_fields_only() {
 fn a_required_field_that_is_missing_is_an_error() {
     for event in &EVENTS {
         let mut example = with(&least(), &fields(event).0);
-        if matches!(event, HookEvent::PreModelSwitch | HookEvent::PostModelSwitch) {
-            example.as_object_mut().unwrap().remove("requested_model");
+        // Fields that the public types require and that some version leaves out, or may.
+        for lenient in ["requested_model", "notification_type"] {
+            example.as_object_mut().unwrap().remove(lenient);
+        }
+        if matches!(event, HookEvent::SubagentStop) {
+            example.as_object_mut().unwrap().remove("agent_type");
+        }
+        if matches!(event, HookEvent::TeammateIdle) {
+            example.as_object_mut().unwrap().remove("team_name");
         }
         let example = with(&example, &json!({"hook_event_name": event.as_str()}));
         for name in example.as_object().unwrap().keys() {

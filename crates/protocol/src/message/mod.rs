@@ -22,5 +22,5 @@ pub use self::stream_event::{
 };
 pub use self::user::{
     NonExecutionKind, PermissionDecision, PermissionDecisionKind, Priority, ToolResultMeta,
-    UserContent, UserMessage,
+    UserContent, UserMessage, UserRole,
 };

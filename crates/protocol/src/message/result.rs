@@ -7,6 +7,7 @@ use countersign_protocol_derive::WireObject;
 use super::MessageOrigin;
 use crate::ids::{MessageUuid, SessionId, ToolUseId};
 use crate::names::open_enum;
+use crate::request::{FastModeDisabledReason, FastModeState};
 use crate::usage::{ModelUsage, Usage};
 use crate::wire::{Extra, Num, RawJson};
 
@@ -64,9 +65,9 @@ pub struct ResultMessage {
     /// The slash command that was all the turn did.
     pub local_command: Option<String>,
     /// Whether fast mode is on.
-    pub fast_mode_state: Option<String>,
+    pub fast_mode_state: Option<FastModeState>,
     /// Why fast mode is not available.
-    pub fast_mode_disabled_reason: Option<String>,
+    pub fast_mode_disabled_reason: Option<FastModeDisabledReason>,
     /// When the credential ends.
     pub credential_expires_at: Option<RawJson>,
     /// The HTTP status of an API error.
@@ -87,6 +88,29 @@ pub struct ResultMessage {
     pub request_sent_wall_ms: Option<Num>,
     /// From the prompt to the first frame with content.
     pub first_content_frame_ms: Option<Num>,
+    /// From the prompt to the first post of the stream. This and what follows is for hosted
+    /// workers, which post their frames.
+    pub first_stream_post_ms: Option<Num>,
+    /// How long that post took to be acknowledged.
+    pub first_stream_post_ack_ms: Option<Num>,
+    /// How long that post waited.
+    pub first_stream_post_queue_wait_ms: Option<Num>,
+    /// How many posts it waited for.
+    pub first_stream_post_queued_behind: Option<Num>,
+    /// When it was sent, in milliseconds since 1970.
+    pub first_stream_post_wall_ms: Option<Num>,
+    /// From the prompt to the first post with text.
+    pub first_text_post_ms: Option<Num>,
+    /// How long that post waited.
+    pub first_text_post_queue_wait_ms: Option<Num>,
+    /// How many posts it waited for.
+    pub first_text_post_queued_behind: Option<Num>,
+    /// When it was sent, in milliseconds since 1970.
+    pub first_text_post_wall_ms: Option<Num>,
+    /// Whether the process had been started in advance.
+    pub warm_spare_claimed: Option<bool>,
+    /// When the clock of these figures began, in milliseconds since 1970.
+    pub time_origin_ms: Option<Num>,
     /// Names this frame.
     pub uuid: Option<MessageUuid>,
     /// The session.

@@ -1,12 +1,14 @@
 //! The `user` frame, in both directions.
 
 use countersign_protocol_derive::WireObject;
+use serde::de::{DeserializeSeed as _, Deserializer, Error as _, Unexpected};
+use serde::ser::{Serialize, Serializer};
 
-use super::{MessageOrigin, Role};
+use super::MessageOrigin;
 use crate::content::Content;
 use crate::ids::{AgentId, MessageUuid, SessionId, ToolUseId};
 use crate::names::open_enum;
-use crate::wire::{Extra, RawJson};
+use crate::wire::{Extra, FromWire, Place, RawJson, Text};
 
 /// What the user said, or what a tool gave back.
 ///
@@ -77,7 +79,7 @@ impl UserMessage {
     /// A prompt: the message that starts a turn.
     #[must_use]
     pub fn prompt(content: impl Into<Content>) -> Self {
-        Self::new(UserContent::new(Role::User, content))
+        Self::new(UserContent::new(content))
     }
 }
 
@@ -85,12 +87,33 @@ impl UserMessage {
 #[derive(Debug, Clone, PartialEq, WireObject)]
 #[non_exhaustive]
 pub struct UserContent {
-    /// Always `user`; the CLI ends at once when it reads anything else.
-    pub role: Role,
+    /// Always `user`.
+    #[wire(fixed)]
+    pub role: UserRole,
     /// What was said.
     pub content: Content,
     /// Fields this type does not name.
     pub extra: Extra,
+}
+
+/// The role of a user message. The CLI ends at once when it reads another one, so there is none.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[non_exhaustive]
+pub struct UserRole;
+
+impl FromWire for UserRole {
+    fn from_wire<'de, D: Deserializer<'de>>(source: D, _: Place) -> Result<Self, D::Error> {
+        match &*Text.deserialize(source)? {
+            "user" => Ok(Self),
+            other => Err(D::Error::invalid_value(Unexpected::Str(other), &"`user`")),
+        }
+    }
+}
+
+impl Serialize for UserRole {
+    fn serialize<S: Serializer>(&self, sink: S) -> Result<S::Ok, S::Error> {
+        sink.serialize_str("user")
+    }
 }
 
 /// How a tool call came to be run or not.

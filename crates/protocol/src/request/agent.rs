@@ -6,7 +6,7 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use super::EffortLevel;
 use crate::names::open_enum;
 use crate::permission::PermissionMode;
-use crate::wire::{Extra, FromWire, Num, RawJson};
+use crate::wire::{Extra, FromWire, Num, Place, RawJson};
 
 /// A sub-agent that a client defines in [`Initialize`](super::Initialize).
 #[derive(Debug, Clone, PartialEq, WireObject)]
@@ -107,8 +107,8 @@ impl From<u64> for AgentEffort {
 }
 
 impl FromWire for AgentEffort {
-    fn from_wire<'de, D: Deserializer<'de>>(source: D) -> Result<Self, D::Error> {
-        let raw = RawJson::from_wire(source)?;
+    fn from_wire<'de, D: Deserializer<'de>>(source: D, place: Place) -> Result<Self, D::Error> {
+        let raw = RawJson::from_wire(source, place)?;
         let effort = if raw.as_str().starts_with('"') {
             raw.read().map(Self::Level)
         } else {
@@ -120,7 +120,7 @@ impl FromWire for AgentEffort {
 
 impl<'de> Deserialize<'de> for AgentEffort {
     fn deserialize<D: Deserializer<'de>>(source: D) -> Result<Self, D::Error> {
-        Self::from_wire(source)
+        Self::from_wire(source, Place::OUTERMOST)
     }
 }
 

@@ -8,11 +8,11 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use super::{
     AgentDefinition, AgentInfo, FastModeDisabledReason, FastModeState, ModelInfo, ToolPolicy,
 };
-use crate::hook::HookMatcher;
+use crate::hook::{HookEvent, HookMatcher};
 use crate::names::open_enum;
 use crate::permission::PermissionMode;
 use crate::system::SessionState;
-use crate::wire::{Extra, FromWire, Num, RawJson, TextOrList};
+use crate::wire::{Extra, FromWire, Num, Place, RawJson, TextOrList};
 
 /// Opens the conversation: hooks, in-process MCP servers, prompts, agents.
 ///
@@ -24,7 +24,7 @@ use crate::wire::{Extra, FromWire, Num, RawJson, TextOrList};
 #[non_exhaustive]
 pub struct Initialize {
     /// Hooks by the name of their event, such as `PreToolUse`.
-    pub hooks: Option<BTreeMap<String, Vec<HookMatcher>>>,
+    pub hooks: Option<BTreeMap<HookEvent, Vec<HookMatcher>>>,
     /// The names of MCP servers that run in this process.
     pub sdk_mcp_servers: Option<Vec<String>>,
     /// Settings of such servers, by name.
@@ -116,8 +116,8 @@ impl From<Vec<String>> for SystemPrompt {
 }
 
 impl FromWire for SystemPrompt {
-    fn from_wire<'de, D: Deserializer<'de>>(source: D) -> Result<Self, D::Error> {
-        Ok(match TextOrList::from_wire(source)? {
+    fn from_wire<'de, D: Deserializer<'de>>(source: D, place: Place) -> Result<Self, D::Error> {
+        Ok(match TextOrList::from_wire(source, place)? {
             TextOrList::Text(text) => Self::Text(text),
             TextOrList::List(blocks) => Self::Blocks(blocks),
         })
@@ -126,7 +126,7 @@ impl FromWire for SystemPrompt {
 
 impl<'de> Deserialize<'de> for SystemPrompt {
     fn deserialize<D: Deserializer<'de>>(source: D) -> Result<Self, D::Error> {
-        Self::from_wire(source)
+        Self::from_wire(source, Place::OUTERMOST)
     }
 }
 
@@ -245,7 +245,7 @@ pub struct InitializeResponse {
     /// from 2.1.325 on.
     pub capabilities: Option<Vec<String>>,
     /// Models that exist but cannot be chosen. *Unstable.*
-    pub unavailable_models: Option<Vec<ModelInfo>>,
+    pub unavailable_models: Option<RawJson>,
     /// Fields this type does not name.
     pub extra: Extra,
 }
@@ -266,7 +266,7 @@ pub struct SlashCommand {
     /// Whether it is the CLI's own. Among commands of the same name such a one runs.
     pub builtin: Option<bool>,
     /// The plugin it belongs to. *Unstable.*
-    pub plugin: Option<String>,
+    pub plugin: Option<RawJson>,
     /// Fields this type does not name.
     pub extra: Extra,
 }

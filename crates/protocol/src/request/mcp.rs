@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use countersign_protocol_derive::WireObject;
 
-use super::{McpServerConfig, McpServerStatus, with_null};
+use super::{McpServerConfig, McpServerStatus};
 use crate::permission::PermissionMode;
 use crate::wire::{Extra, Num, RawJson};
 
@@ -288,7 +288,7 @@ pub struct SetMcpPermissionModeOverride {
     pub server_name: String,
     /// [`PermissionMode::Default`] asks for each call, [`PermissionMode::Auto`] asks the
     /// classifier. `null` removes the override: see [`SetMcpPermissionModeOverride::clear`].
-    #[wire(new)]
+    #[wire(new, nullable)]
     pub mode: Option<PermissionMode>,
     /// With [`PermissionMode::Default`]: the tools that are asked for. Absent: all.
     pub ask_for_tools: Option<Vec<AskForTool>>,
@@ -300,12 +300,7 @@ impl SetMcpPermissionModeOverride {
     /// Removes the override of a server: `null` on the wire.
     #[must_use]
     pub fn clear(server_name: impl Into<String>) -> Self {
-        Self {
-            server_name: server_name.into(),
-            mode: None,
-            ask_for_tools: None,
-            extra: with_null(Extra::default(), 0),
-        }
+        Self::new(server_name, PermissionMode::Default).with_mode_null()
     }
 }
 

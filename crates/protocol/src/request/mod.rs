@@ -338,13 +338,3 @@ client_requests! {
     /// Asks for the end of a task's output.
     "get_task_output": GetTaskOutput(GetTaskOutput) -> GetTaskOutputResponse;
 }
-
-/// Marks the optional field of that number, counted from 0 in the order of the type, as `null`.
-///
-/// `null` and absent are both `None` to the type; this is for requests where they mean different
-/// things.
-fn with_null(extra: Extra, field: u32) -> Extra {
-    let mut nulls = extra.nulls();
-    nulls.set(field);
-    extra.with_nulls(nulls)
-}

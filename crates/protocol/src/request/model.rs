@@ -2,10 +2,9 @@
 
 use countersign_protocol_derive::WireObject;
 
-use super::with_null;
 use crate::names::open_enum;
 use crate::permission::PermissionMode;
-use crate::wire::Extra;
+use crate::wire::{Extra, RawJson};
 
 /// Changes the model, from the next turn on.
 ///
@@ -21,7 +20,7 @@ pub struct SetModel {
     pub system_prompt: Option<String>,
     /// Refuse with [`ErrorCode::ModelNotCurrent`](super::ErrorCode::ModelNotCurrent) unless the
     /// model is the one in use. *Unstable.*
-    pub only_if_model_is_current: Option<bool>,
+    pub only_if_model_is_current: Option<RawJson>,
     /// Fields this type does not name.
     pub extra: Extra,
 }
@@ -120,8 +119,10 @@ pub struct ModelInfo {
 #[non_exhaustive]
 pub struct SetMaxThinkingTokens {
     /// How many tokens it may think with; 0 turns thinking off where the model allows it.
+    #[wire(nullable)]
     pub max_thinking_tokens: Option<u64>,
     /// How thinking is shown.
+    #[wire(nullable)]
     pub thinking_display: Option<ThinkingDisplay>,
     /// Fields this type does not name.
     pub extra: Extra,
@@ -132,18 +133,14 @@ impl SetMaxThinkingTokens {
     /// absent would leave the number as it is.
     #[must_use]
     pub fn reset() -> Self {
-        let mut request = Self::new();
-        request.extra = with_null(request.extra, 0);
-        request
+        Self::new().with_max_thinking_tokens_null()
     }
 
     /// Goes back to the CLI's own way of showing: `null` on the wire, where absent would leave it
     /// as it is.
     #[must_use]
-    pub fn reset_display(mut self) -> Self {
-        self.thinking_display = None;
-        self.extra = with_null(self.extra, 1);
-        self
+    pub fn reset_display(self) -> Self {
+        self.with_thinking_display_null()
     }
 }
 

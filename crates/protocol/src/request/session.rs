@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use countersign_protocol_derive::{WireObject, WireTagged};
 
-use super::{InitializeResponse, WorkspaceTrust, with_null};
+use super::{InitializeResponse, WorkspaceTrust};
 use crate::ids::{MessageUuid, SessionId};
 use crate::names::open_enum;
 use crate::permission::PermissionMode;
@@ -329,7 +329,7 @@ pub struct GetBinaryVersionResponse {
 pub struct SetHasSubscribers {
     /// Whether somebody is. `null` means that the client does not know, which counts as yes: see
     /// [`SetHasSubscribers::unknown`].
-    #[wire(new)]
+    #[wire(new, nullable)]
     pub has_subscribers: Option<bool>,
     /// Fields this type does not name.
     pub extra: Extra,
@@ -339,7 +339,7 @@ impl SetHasSubscribers {
     /// Says that the client does not know: `null` on the wire.
     #[must_use]
     pub fn unknown() -> Self {
-        Self { has_subscribers: None, extra: with_null(Extra::default(), 0) }
+        Self::new(true).with_has_subscribers_null()
     }
 }
 

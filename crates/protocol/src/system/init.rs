@@ -5,6 +5,7 @@ use countersign_protocol_derive::WireObject;
 use crate::ids::{MessageUuid, SessionId};
 use crate::names::open_enum;
 use crate::permission::PermissionMode;
+use crate::request::{EffortLevel, FastModeDisabledReason, FastModeState, McpConnection};
 use crate::wire::{Extra, RawJson};
 
 /// A turn begins: what there is, and which mode and model hold for it.
@@ -50,11 +51,11 @@ pub struct SystemInit {
     /// Plugins that could not be loaded.
     pub plugin_errors: Option<Vec<PluginError>>,
     /// Whether fast mode is on.
-    pub fast_mode_state: Option<String>,
+    pub fast_mode_state: Option<FastModeState>,
     /// Why fast mode is not available.
-    pub fast_mode_disabled_reason: Option<String>,
+    pub fast_mode_disabled_reason: Option<FastModeDisabledReason>,
     /// How much effort the model is asked for.
-    pub effort: Option<String>,
+    pub effort: Option<EffortLevel>,
     /// How much the terminal shows.
     pub view_mode: Option<ViewMode>,
     /// What this version can do beyond the basics, such as `interrupt_receipt_v1`.
@@ -64,7 +65,7 @@ pub struct SystemInit {
     /// The directory the session began in. Not part of the public types.
     pub original_cwd: Option<String>,
     /// Further directories that tools may use. Not part of the public types.
-    pub additional_directories: Option<Vec<String>>,
+    pub additional_directories: Option<RawJson>,
     /// The user messages the turn answers. Not part of the public types.
     pub user_message_uuids: Option<Vec<MessageUuid>>,
     /// Names this frame.
@@ -79,8 +80,8 @@ pub struct SystemInit {
 pub struct InitMcpServer {
     /// Its name.
     pub name: String,
-    /// `connected`, `failed`, `needs-auth`, `pending` or `disabled`.
-    pub status: String,
+    /// Whether it is connected.
+    pub status: McpConnection,
     /// Where it was configured.
     pub source: Option<String>,
     /// Fields this type does not name.

@@ -2,6 +2,8 @@
 
 use countersign_protocol_derive::WireObject;
 
+use crate::ask::DecisionReasonType;
+use crate::hook::HookEvent;
 use crate::ids::{AgentId, ElicitationId, MessageUuid, SessionId, ToolUseId};
 use crate::names::open_enum;
 use crate::wire::{Extra, Num};
@@ -25,11 +27,11 @@ pub struct LocalCommandOutput {
 #[non_exhaustive]
 pub struct HookStarted {
     /// Names the run of the hook.
-    pub hook_id: String,
+    pub hook_id: Option<String>,
     /// The hook: event and matcher.
     pub hook_name: String,
     /// The event.
-    pub hook_event: String,
+    pub hook_event: HookEvent,
     /// Names this frame.
     pub uuid: Option<MessageUuid>,
     /// The session.
@@ -43,11 +45,11 @@ pub struct HookStarted {
 #[non_exhaustive]
 pub struct HookProgress {
     /// Names the run of the hook.
-    pub hook_id: String,
+    pub hook_id: Option<String>,
     /// The hook: event and matcher.
     pub hook_name: String,
     /// The event.
-    pub hook_event: String,
+    pub hook_event: HookEvent,
     /// Its standard output so far.
     pub stdout: Option<String>,
     /// Its standard error so far.
@@ -67,11 +69,11 @@ pub struct HookProgress {
 #[non_exhaustive]
 pub struct HookResponse {
     /// Names the run of the hook.
-    pub hook_id: String,
+    pub hook_id: Option<String>,
     /// The hook: event and matcher.
     pub hook_name: String,
     /// The event.
-    pub hook_event: String,
+    pub hook_event: HookEvent,
     /// What it printed.
     pub output: Option<String>,
     /// Its standard output.
@@ -81,7 +83,7 @@ pub struct HookResponse {
     /// Its exit code.
     pub exit_code: Option<Num>,
     /// How it ended.
-    pub outcome: HookOutcome,
+    pub outcome: Option<HookOutcome>,
     /// Names this frame.
     pub uuid: Option<MessageUuid>,
     /// The session.
@@ -230,7 +232,7 @@ pub struct PermissionDenied {
     /// The sub-agent that made it.
     pub agent_id: Option<AgentId>,
     /// What kind of reason.
-    pub decision_reason_type: Option<String>,
+    pub decision_reason_type: Option<DecisionReasonType>,
     /// The reason.
     pub decision_reason: Option<String>,
     /// The reason as a code. Not part of the public types.

@@ -2,7 +2,7 @@
 
 use countersign_protocol_derive::WireObject;
 
-use crate::ids::{MessageUuid, RequestId, SessionId};
+use crate::ids::{ApiRequestId, MessageUuid, RequestId, SessionId};
 use crate::message::AssistantErrorKind;
 use crate::names::open_enum;
 use crate::wire::{Extra, Num};
@@ -104,7 +104,7 @@ pub struct ModelRefusalFallback {
     /// The one that took over.
     pub fallback_model: String,
     /// The request to the API.
-    pub request_id: Option<String>,
+    pub request_id: Option<ApiRequestId>,
     /// What kind of refusal.
     pub api_refusal_category: Option<String>,
     /// Why, in words.
@@ -130,7 +130,7 @@ pub struct ModelRefusalNoFallback {
     /// The model that refused.
     pub original_model: String,
     /// The request to the API.
-    pub request_id: Option<String>,
+    pub request_id: Option<ApiRequestId>,
     /// What kind of refusal.
     pub api_refusal_category: Option<String>,
     /// Why, in words.

@@ -1,6 +1,6 @@
 //! The fields of an object that its type does not name.
 
-use serde::ser::SerializeMap;
+use serde::ser::{Error as _, SerializeMap};
 
 use super::RawJson;
 
@@ -30,8 +30,8 @@ impl Extra {
         self.fields.iter().rev().find(|(key, _)| **key == *name).map(|(_, value)| value)
     }
 
-    /// Sets a field, in place of one of that name. A name that the type itself has is its
-    /// business: set the field there, or it stands in the object twice.
+    /// Sets a field, in place of one of that name. A name that the type itself has is set there;
+    /// an object with it in `extra` cannot be written.
     pub fn insert(&mut self, name: impl Into<Box<str>>, value: RawJson) {
         let name = name.into();
         self.forget(&name);
@@ -69,12 +69,25 @@ impl Extra {
         self
     }
 
+    pub(crate) fn set_null(&mut self, field: u32) {
+        self.nulls.set(field);
+    }
+
     pub(crate) fn nulls(&self) -> Nulls {
         self.nulls
     }
 
-    pub(crate) fn write<M: SerializeMap>(&self, map: &mut M) -> Result<(), M::Error> {
+    /// Writes the fields. A name that the type has may not be among them: it would stand in the
+    /// object twice, and readers differ in which one counts.
+    pub(crate) fn write<M: SerializeMap>(
+        &self,
+        map: &mut M,
+        typed: &[&str],
+    ) -> Result<(), M::Error> {
         for (key, value) in &self.fields {
+            if typed.contains(&&**key) {
+                return Err(M::Error::custom(format_args!("`{key}` is typed and in `extra`")));
+            }
             map.serialize_entry(&**key, value)?;
         }
         Ok(())

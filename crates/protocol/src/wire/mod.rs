@@ -10,6 +10,7 @@ mod extra;
 mod fields;
 mod named;
 mod num;
+mod place;
 mod raw;
 mod scalar;
 mod text;
@@ -25,6 +26,7 @@ pub(crate) use self::extra::Nulls;
 pub(crate) use self::fields::Fields;
 pub use self::named::Named;
 pub use self::num::Num;
+pub(crate) use self::place::Place;
 pub use self::raw::{MAX_DEPTH, RawJson, RawJsonError};
 pub(crate) use self::scalar::TextOrList;
 pub(crate) use self::text::{Text, has_raw_control_character};
@@ -38,7 +40,7 @@ pub trait FromWire: Sized {
     ///
     /// # Errors
     /// When it has another shape.
-    fn from_wire<'de, D: Deserializer<'de>>(source: D) -> Result<Self, D::Error>;
+    fn from_wire<'de, D: Deserializer<'de>>(source: D, place: Place) -> Result<Self, D::Error>;
 }
 
 /// An object with named fields.
@@ -115,8 +117,9 @@ pub(crate) fn read_variant<'de, T: WireTagged, A: MapAccess<'de>>(
 /// Reads an object.
 pub(crate) fn read_object<'de, T: ReadFields, D: Deserializer<'de>>(
     source: D,
+    place: Place,
 ) -> Result<T, D::Error> {
-    struct ObjectVisitor<T>(PhantomData<T>);
+    struct ObjectVisitor<T>(Place, PhantomData<T>);
 
     impl<'de, T: ReadFields> Visitor<'de> for ObjectVisitor<T> {
         type Value = T;
@@ -126,19 +129,21 @@ pub(crate) fn read_object<'de, T: ReadFields, D: Deserializer<'de>>(
         }
 
         fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<T, A::Error> {
-            T::read_fields(&mut Fields::new(map))
+            T::read_fields(&mut Fields::new(map, self.0))
         }
     }
 
-    source.deserialize_map(ObjectVisitor(PhantomData))
+    source.deserialize_map(ObjectVisitor(place.inside()?, PhantomData))
 }
 
 /// Reads an object whose tag is known already: one pass, wherever the tag stands.
+///
+/// The source must be one that can lend its text, as `serde_json` on a string can.
 pub(crate) fn read_known_variant<'de, T: WireTagged, D: Deserializer<'de>>(
     name: &str,
     source: D,
 ) -> Result<T, D::Error> {
-    struct VariantVisitor<'n, T>(&'n str, PhantomData<T>);
+    struct VariantVisitor<'n, T>(&'n str, Place, PhantomData<T>);
 
     impl<'de, T: WireTagged> Visitor<'de> for VariantVisitor<'_, T> {
         type Value = T;
@@ -148,11 +153,12 @@ pub(crate) fn read_known_variant<'de, T: WireTagged, D: Deserializer<'de>>(
         }
 
         fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<T, A::Error> {
-            T::read_variant(self.0, &mut Fields::with_known_tag(map, T::TAG))
+            T::read_variant(self.0, &mut Fields::with_known_tag(map, self.1, T::TAG))
         }
     }
 
-    source.deserialize_map(VariantVisitor(name, PhantomData))
+    let place = Place::OUTERMOST.lending().inside()?;
+    source.deserialize_map(VariantVisitor(name, place, PhantomData))
 }
 
 /// Writes an object.
@@ -172,11 +178,11 @@ pub(crate) fn missing<E: Error>(name: &'static str) -> E {
 }
 
 /// Reads a `T` where `serde` wants a seed.
-pub(crate) struct Seed<T>(PhantomData<T>);
+pub(crate) struct Seed<T>(Place, PhantomData<T>);
 
 impl<T> Seed<T> {
-    pub(crate) fn new() -> Self {
-        Self(PhantomData)
+    pub(crate) fn at(place: Place) -> Self {
+        Self(place, PhantomData)
     }
 }
 
@@ -184,6 +190,6 @@ impl<'de, T: FromWire> DeserializeSeed<'de> for Seed<T> {
     type Value = T;
 
     fn deserialize<D: Deserializer<'de>>(self, source: D) -> Result<T, D::Error> {
-        T::from_wire(source)
+        T::from_wire(source, self.0)
     }
 }

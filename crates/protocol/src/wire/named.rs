@@ -1,9 +1,9 @@
 //! An object known by its tag only.
 
 use serde::de::MapAccess;
-use serde::ser::SerializeMap;
+use serde::ser::{Error as _, SerializeMap};
 
-use super::{Extra, Fields, WriteFields};
+use super::{Extra, Fields};
 
 /// An object of which this crate knows the tag but has no types for the fields.
 ///
@@ -20,8 +20,7 @@ pub struct Named {
 impl Named {
     /// An object with that tag and no other field.
     ///
-    /// Use it to send what has no type here. A name that does have one is better sent typed:
-    /// decoding turns it into the typed variant.
+    /// Use it to send what has no type here. A name that does have one cannot be sent this way.
     #[must_use]
     pub fn new(name: impl Into<Box<str>>) -> Self {
         Self { name: name.into(), fields: Extra::default() }
@@ -43,10 +42,19 @@ impl Named {
         }
         Ok(Self { name: name.into(), fields })
     }
-}
 
-impl WriteFields for Named {
-    fn write_fields<M: SerializeMap>(&self, map: &mut M) -> Result<(), M::Error> {
-        self.fields.write(map)
+    /// Writes the fields, unless the name is one that has a type, whose rules they may break, or
+    /// they hold the tag once more.
+    pub(crate) fn write<M: SerializeMap>(
+        &self,
+        map: &mut M,
+        tag: &'static str,
+        typed: &[&str],
+    ) -> Result<(), M::Error> {
+        if typed.contains(&self.name()) {
+            let name = self.name();
+            return Err(M::Error::custom(format_args!("`{name}` has a type, which must be used")));
+        }
+        self.fields.write(map, &[tag])
     }
 }

@@ -5,9 +5,11 @@ use std::fmt;
 use serde::de::{Deserialize, Deserializer, Error, Visitor};
 use serde::ser::{Serialize, Serializer};
 
-use super::FromWire;
+use super::{FromWire, Place};
 
 /// A JSON number: a whole one stays whole, a fraction stays a fraction.
+///
+/// A whole number beyond 64 bits is read as the nearest float, as JavaScript reads it.
 ///
 /// JavaScript has one kind of number, so a duration is `599` in one version of the CLI and
 /// `599.389474778129` in the next. A field that may be either is a `Num`.
@@ -70,6 +72,12 @@ impl From<u32> for Num {
     }
 }
 
+impl From<i32> for Num {
+    fn from(value: i32) -> Self {
+        Self::from(i64::from(value))
+    }
+}
+
 impl From<i64> for Num {
     fn from(value: i64) -> Self {
         match u64::try_from(value) {
@@ -96,7 +104,7 @@ impl fmt::Display for Num {
 }
 
 impl FromWire for Num {
-    fn from_wire<'de, D: Deserializer<'de>>(source: D) -> Result<Self, D::Error> {
+    fn from_wire<'de, D: Deserializer<'de>>(source: D, _: Place) -> Result<Self, D::Error> {
         struct NumVisitor;
 
         impl Visitor<'_> for NumVisitor {
@@ -125,7 +133,7 @@ impl FromWire for Num {
 
 impl<'de> Deserialize<'de> for Num {
     fn deserialize<D: Deserializer<'de>>(source: D) -> Result<Self, D::Error> {
-        Self::from_wire(source)
+        Self::from_wire(source, Place::OUTERMOST)
     }
 }
 

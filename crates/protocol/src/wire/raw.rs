@@ -9,7 +9,7 @@ use serde::ser::{Serialize, Serializer};
 use serde_json::value::RawValue;
 use thiserror::Error;
 
-use super::FromWire;
+use super::{FromWire, Place};
 
 /// How deep a value may be nested: as deep as `serde_json` follows by default.
 ///
@@ -20,7 +20,7 @@ pub const MAX_DEPTH: usize = 128;
 /// A JSON value as the text it came in: key order, spacing and number spelling are untouched.
 ///
 /// Tool inputs are kept this way, so that allowing a tool sends back exactly what was asked for.
-/// It is valid JSON of bounded depth.
+/// What is read has at most [`MAX_DEPTH`] levels.
 ///
 /// ```
 /// use countersign_protocol::RawJson;
@@ -51,16 +51,18 @@ impl RawJson {
         self.0.get()
     }
 
-    /// The text of a value that can be serialized.
+    /// The text of a value that can be serialized. It is as deep as the value is.
     ///
     /// # Errors
-    /// When the value cannot be written as JSON, or is nested too deep.
-    pub fn from_value<T: Serialize + ?Sized>(value: &T) -> Result<Self, RawJsonError> {
-        let text = serde_json::to_string(value).map_err(RawJsonError::NotJson)?;
-        Self::from_text(text)
+    /// When the value cannot be written as JSON.
+    pub fn from_value<T: Serialize + ?Sized>(value: &T) -> Result<Self, serde_json::Error> {
+        serde_json::value::to_raw_value(value).map(Self)
     }
 
     /// Reads the text as a type.
+    ///
+    /// A string with half of a surrogate pair can be read as a type of this crate, but not as a
+    /// [`String`] or a [`serde_json::Value`].
     ///
     /// # Errors
     /// When the value has another shape.
@@ -81,8 +83,12 @@ impl RawJson {
     }
 
     pub(crate) fn read<T: FromWire>(&self) -> Result<T, serde_json::Error> {
-        let mut source = serde_json::Deserializer::from_str(self.as_str());
-        T::from_wire(&mut source)
+        Self::read_text(self.as_str(), Place::OUTERMOST.lending())
+    }
+
+    /// Reads a text that is JSON, as a part of something larger.
+    pub(crate) fn read_text<T: FromWire>(text: &str, place: Place) -> Result<T, serde_json::Error> {
+        T::from_wire(&mut serde_json::Deserializer::from_str(text), place)
     }
 
     fn from_text(text: String) -> Result<Self, RawJsonError> {
@@ -132,21 +138,22 @@ impl FromStr for RawJson {
 }
 
 impl From<serde_json::Value> for RawJson {
-    /// Writes the value. Numbers keep the precision that [`serde_json::Value`] has.
+    /// Writes the value, however deep it is. Numbers keep the precision that
+    /// [`serde_json::Value`] has.
     fn from(value: serde_json::Value) -> Self {
         Self::from_checked(value.to_string())
     }
 }
 
 impl FromWire for RawJson {
-    fn from_wire<'de, D: Deserializer<'de>>(source: D) -> Result<Self, D::Error> {
+    fn from_wire<'de, D: Deserializer<'de>>(source: D, _: Place) -> Result<Self, D::Error> {
         Self::from_raw(Box::<RawValue>::deserialize(source)?).map_err(D::Error::custom)
     }
 }
 
 impl<'de> Deserialize<'de> for RawJson {
     fn deserialize<D: Deserializer<'de>>(source: D) -> Result<Self, D::Error> {
-        Self::from_wire(source)
+        Self::from_wire(source, Place::OUTERMOST)
     }
 }
 

@@ -4,60 +4,33 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::marker::PhantomData;
 
-use serde::de::{Deserialize as _, Deserializer, Error, MapAccess, SeqAccess, Unexpected, Visitor};
+use serde::de::{Deserialize as _, Deserializer, Error, MapAccess, SeqAccess, Visitor};
 
-use super::{FromWire, Seed, Text};
+use super::{FromWire, Place, Seed, Text};
 
 impl FromWire for bool {
-    fn from_wire<'de, D: Deserializer<'de>>(source: D) -> Result<Self, D::Error> {
+    fn from_wire<'de, D: Deserializer<'de>>(source: D, _: Place) -> Result<Self, D::Error> {
         Self::deserialize(source)
     }
 }
 
 impl FromWire for String {
-    fn from_wire<'de, D: Deserializer<'de>>(source: D) -> Result<Self, D::Error> {
+    fn from_wire<'de, D: Deserializer<'de>>(source: D, _: Place) -> Result<Self, D::Error> {
         Text::read_owned(source)
     }
 }
 
 impl FromWire for u64 {
-    /// A count. JavaScript may write it as `5.0`, which is five.
-    fn from_wire<'de, D: Deserializer<'de>>(source: D) -> Result<Self, D::Error> {
-        struct CountVisitor;
-
-        impl Visitor<'_> for CountVisitor {
-            type Value = u64;
-
-            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str("a whole number that is not negative")
-            }
-
-            fn visit_u64<E: Error>(self, value: u64) -> Result<u64, E> {
-                Ok(value)
-            }
-
-            fn visit_f64<E: Error>(self, value: f64) -> Result<u64, E> {
-                // The largest float below which every whole number can be told from the next.
-                const EXACT: f64 = 9_007_199_254_740_992.0;
-                if value.fract() == 0.0 && (0.0..EXACT).contains(&value) {
-                    #[expect(
-                        clippy::cast_possible_truncation,
-                        clippy::cast_sign_loss,
-                        reason = "it is whole and within range"
-                    )]
-                    return Ok(value as u64);
-                }
-                Err(E::invalid_value(Unexpected::Float(value), &self))
-            }
-        }
-
-        source.deserialize_u64(CountVisitor)
+    /// A count. JavaScript writes whole numbers without a fraction, so one with a fraction is
+    /// something else than a count.
+    fn from_wire<'de, D: Deserializer<'de>>(source: D, _: Place) -> Result<Self, D::Error> {
+        Self::deserialize(source)
     }
 }
 
 impl<T: FromWire> FromWire for Option<T> {
-    fn from_wire<'de, D: Deserializer<'de>>(source: D) -> Result<Self, D::Error> {
-        struct OptionVisitor<T>(PhantomData<T>);
+    fn from_wire<'de, D: Deserializer<'de>>(source: D, place: Place) -> Result<Self, D::Error> {
+        struct OptionVisitor<T>(Place, PhantomData<T>);
 
         impl<'de, T: FromWire> Visitor<'de> for OptionVisitor<T> {
             type Value = Option<T>;
@@ -75,23 +48,23 @@ impl<T: FromWire> FromWire for Option<T> {
             }
 
             fn visit_some<D: Deserializer<'de>>(self, source: D) -> Result<Option<T>, D::Error> {
-                T::from_wire(source).map(Some)
+                T::from_wire(source, self.0).map(Some)
             }
         }
 
-        source.deserialize_option(OptionVisitor(PhantomData))
+        source.deserialize_option(OptionVisitor(place, PhantomData))
     }
 }
 
 impl<T: FromWire> FromWire for Box<T> {
-    fn from_wire<'de, D: Deserializer<'de>>(source: D) -> Result<Self, D::Error> {
-        T::from_wire(source).map(Self::new)
+    fn from_wire<'de, D: Deserializer<'de>>(source: D, place: Place) -> Result<Self, D::Error> {
+        T::from_wire(source, place).map(Self::new)
     }
 }
 
 impl<T: FromWire> FromWire for Vec<T> {
-    fn from_wire<'de, D: Deserializer<'de>>(source: D) -> Result<Self, D::Error> {
-        struct ListVisitor<T>(PhantomData<T>);
+    fn from_wire<'de, D: Deserializer<'de>>(source: D, place: Place) -> Result<Self, D::Error> {
+        struct ListVisitor<T>(Place, PhantomData<T>);
 
         impl<'de, T: FromWire> Visitor<'de> for ListVisitor<T> {
             type Value = Vec<T>;
@@ -101,11 +74,11 @@ impl<T: FromWire> FromWire for Vec<T> {
             }
 
             fn visit_seq<A: SeqAccess<'de>>(self, items: A) -> Result<Vec<T>, A::Error> {
-                read_items(items)
+                read_items(items, self.0)
             }
         }
 
-        source.deserialize_seq(ListVisitor(PhantomData))
+        source.deserialize_seq(ListVisitor(place.inside()?, PhantomData))
     }
 }
 
@@ -116,8 +89,8 @@ pub(crate) enum TextOrList<T> {
 }
 
 impl<T: FromWire> FromWire for TextOrList<T> {
-    fn from_wire<'de, D: Deserializer<'de>>(source: D) -> Result<Self, D::Error> {
-        struct EitherVisitor<T>(PhantomData<T>);
+    fn from_wire<'de, D: Deserializer<'de>>(source: D, place: Place) -> Result<Self, D::Error> {
+        struct EitherVisitor<T>(Place, PhantomData<T>);
 
         impl<'de, T: FromWire> Visitor<'de> for EitherVisitor<T> {
             type Value = TextOrList<T>;
@@ -135,32 +108,33 @@ impl<T: FromWire> FromWire for TextOrList<T> {
             }
 
             fn visit_seq<A: SeqAccess<'de>>(self, items: A) -> Result<TextOrList<T>, A::Error> {
-                Ok(TextOrList::List(read_items(items)?))
+                Ok(TextOrList::List(read_items(items, self.0)?))
             }
         }
 
         // Of all types `serde_json` can be asked for, bytes are the one that takes both.
-        source.deserialize_bytes(EitherVisitor(PhantomData))
+        source.deserialize_bytes(EitherVisitor(place.inside()?, PhantomData))
     }
 }
 
 /// The items of an array.
-pub(crate) fn read_items<'de, T: FromWire, A: SeqAccess<'de>>(
+fn read_items<'de, T: FromWire, A: SeqAccess<'de>>(
     mut items: A,
+    place: Place,
 ) -> Result<Vec<T>, A::Error> {
     let mut list = Vec::new();
-    while let Some(item) = items.next_element_seed(Seed::new())? {
+    while let Some(item) = items.next_element_seed(Seed::at(place))? {
         list.push(item);
     }
     Ok(list)
 }
 
-impl<T: FromWire> FromWire for BTreeMap<String, T> {
-    fn from_wire<'de, D: Deserializer<'de>>(source: D) -> Result<Self, D::Error> {
-        struct TableVisitor<T>(PhantomData<T>);
+impl<K: FromWire + Ord + fmt::Display, T: FromWire> FromWire for BTreeMap<K, T> {
+    fn from_wire<'de, D: Deserializer<'de>>(source: D, place: Place) -> Result<Self, D::Error> {
+        struct TableVisitor<K, T>(Place, PhantomData<(K, T)>);
 
-        impl<'de, T: FromWire> Visitor<'de> for TableVisitor<T> {
-            type Value = BTreeMap<String, T>;
+        impl<'de, K: FromWire + Ord + fmt::Display, T: FromWire> Visitor<'de> for TableVisitor<K, T> {
+            type Value = BTreeMap<K, T>;
 
             fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
                 f.write_str("an object")
@@ -168,17 +142,16 @@ impl<T: FromWire> FromWire for BTreeMap<String, T> {
 
             fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
                 let mut table = BTreeMap::new();
-                while let Some(key) = map.next_key_seed(Text)? {
-                    let key = key.into_owned();
+                while let Some(key) = map.next_key_seed(Seed::<K>::at(self.0))? {
                     if table.contains_key(&key) {
                         return Err(A::Error::custom(format_args!("duplicate field `{key}`")));
                     }
-                    table.insert(key, map.next_value_seed(Seed::new())?);
+                    table.insert(key, map.next_value_seed(Seed::at(self.0))?);
                 }
                 Ok(table)
             }
         }
 
-        source.deserialize_map(TableVisitor(PhantomData))
+        source.deserialize_map(TableVisitor(place.inside()?, PhantomData))
     }
 }

@@ -1,15 +1,27 @@
 //! Lines out of types.
 
-use countersign_protocol::control::{ControlRequest, ControlResponse, Failure, Success};
-use countersign_protocol::ids::{RequestId, ToolUseId};
+use std::collections::BTreeMap;
+
+use countersign_protocol::ask::{CanUseTool, OauthTokenAnswer};
+use countersign_protocol::control::{
+    ControlCancelRequest, ControlRequest, ControlResponse, Failure, Success,
+};
+use countersign_protocol::event::KeepAlive;
+use countersign_protocol::hook::{HookEvent, HookMatcher};
+use countersign_protocol::ids::{HookCallbackId, RequestId, ToolUseId};
 use countersign_protocol::message::{Priority, UserMessage};
 use countersign_protocol::permission::{
     AddDirectories, AddRules, Allow, Deny, PermissionMode, PermissionResult, PermissionRule,
     PermissionUpdate, RemoveDirectories, RemoveRules, ReplaceRules, RuleBehavior, SetMode,
     UpdateDestination,
 };
-use countersign_protocol::request::{ClientRequest, SetPermissionMode};
-use countersign_protocol::{Decoded, EncodeError, Frame as _, Line, RawJson, ToCli, encode_line};
+use countersign_protocol::request::{
+    ClientRequest, Initialize, SetMaxThinkingTokens, SetPermissionMode,
+};
+use countersign_protocol::{
+    BashCommand, Decoded, EncodeError, Frame as _, Line, MAX_DEPTH, Named, RawJson, ToCli,
+    UpdateEnvironmentVariables, encode_line,
+};
 
 /// The frame is written so, and reads back as the same.
 fn check(frame: impl Into<ToCli>, expect: &str) {
@@ -109,6 +121,68 @@ fn a_line_is_one_line_whatever_is_in_it() {
     let pretty: RawJson = "{\r\n  \"command\": \"a\\nb\"\n}".parse().unwrap();
     let line = encode_line(&Allow::new(pretty)).unwrap();
     assert_eq!(line.iter().filter(|byte| matches!(byte, b'\n' | b'\r')).count(), 1);
+}
+
+#[test]
+fn the_other_frames() {
+    check(
+        ControlCancelRequest::new("r1"),
+        r#"{"type":"control_cancel_request","request_id":"r1"}"#,
+    );
+    check(KeepAlive::new(), r#"{"type":"keep_alive"}"#);
+    check(
+        BashCommand::new("ls").with_cwd("/"),
+        r#"{"type":"bash_command","command":"ls","cwd":"/"}"#,
+    );
+    let variables = BTreeMap::from([("A".to_owned(), "b".to_owned())]);
+    check(
+        UpdateEnvironmentVariables::new(variables).with_request_id("r1"),
+        r#"{"type":"update_environment_variables","variables":{"A":"b"},"request_id":"r1"}"#,
+    );
+    check(ToCli::Internal(Named::new("session_notice")), r#"{"type":"session_notice"}"#);
+}
+
+#[test]
+fn hooks_are_registered_by_event() {
+    let matcher = HookMatcher::new(vec![HookCallbackId::from("gate")]);
+    let hooks = BTreeMap::from([(HookEvent::PreToolUse, vec![matcher])]);
+    check(
+        ControlRequest::new("r1", ClientRequest::from(Initialize::new().with_hooks(hooks))),
+        r#"{"type":"control_request","request_id":"r1","request":{"subtype":"initialize","hooks":{"PreToolUse":[{"hookCallbackIds":["gate"]}]}}}"#,
+    );
+}
+
+#[test]
+fn null_where_it_means_something() {
+    let check = |answer: String, expect: &str| assert_eq!(answer, expect);
+    let answer = OauthTokenAnswer::new().with_access_token_null().with_reason("signed_out");
+    check(serde_json::to_string(&answer).unwrap(), r#"{"accessToken":null,"reason":"signed_out"}"#);
+    check(
+        serde_json::to_string(&ClientRequest::from(SetMaxThinkingTokens::reset())).unwrap(),
+        r#"{"subtype":"set_max_thinking_tokens","max_thinking_tokens":null}"#,
+    );
+}
+
+/// Two ways around the types that would end the CLI, or mean two things at once.
+#[test]
+fn what_has_a_type_is_not_written_around_it() {
+    assert!(ToCli::Other(Named::new("user")).to_line().is_err());
+    assert!(ToCli::Other(Named::new("never_heard_of")).to_line().is_ok());
+    let mut named = Named::new("never_heard_of");
+    named.fields.insert("type", RawJson::from_value("user").unwrap());
+    assert!(ToCli::Other(named).to_line().is_err());
+    let mut message = UserMessage::prompt("hi");
+    message.extra.insert("message", RawJson::from_value("other").unwrap());
+    assert!(ToCli::from(message).to_line().is_err());
+}
+
+#[test]
+fn the_deepest_input_that_is_read_can_be_allowed() {
+    let input: RawJson = ("[".repeat(MAX_DEPTH) + &"]".repeat(MAX_DEPTH)).parse().unwrap();
+    let answer = PermissionResult::from(Allow::new(input.clone()));
+    let response = ControlResponse::answer::<CanUseTool>("r1", &answer).unwrap();
+    let line = ToCli::from(response).to_line().unwrap();
+    assert!(std::str::from_utf8(&line).unwrap().contains(input.as_str()));
 }
 
 #[test]

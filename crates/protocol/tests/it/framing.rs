@@ -26,14 +26,11 @@ pub(crate) fn split<'a>(max: usize, chunks: impl IntoIterator<Item = &'a [u8]>) 
     let mut splitter = LineSplitter::with_max_line(max);
     let mut all = Vec::new();
     for chunk in chunks {
-        let mut pieces = splitter.feed(chunk);
-        while let Some(piece) = pieces.next() {
-            all.push(Owned::of(piece));
-        }
+        splitter.feed(chunk, |piece| all.push(Owned::of(piece)));
         assert!(splitter.held() <= max, "it holds more than a line");
     }
-    all.extend(splitter.finish().map(Owned::of));
-    assert_eq!(splitter.finish(), None, "the end comes once");
+    splitter.finish(|piece| all.push(Owned::of(piece)));
+    splitter.finish(|piece| panic!("the end comes once, not again as {piece:?}"));
     all
 }
 
@@ -91,16 +88,15 @@ fn a_long_line_is_skipped_and_the_stream_goes_on() {
 fn what_is_kept_of_a_long_line_is_small_and_shows_what_it_was() {
     let mut splitter = LineSplitter::with_max_line(1024 * 1024);
     let head = br#"{"type":"control_request","request_id":"r1","request":{"subtype":"#;
-    assert!(splitter.feed(head).next().is_none());
+    splitter.feed(head, |piece| panic!("{piece:?}"));
     for _ in 0..64 {
-        assert!(splitter.feed(&[b'x'; 64 * 1024]).next().is_none());
+        splitter.feed(&[b'x'; 64 * 1024], |piece| panic!("{piece:?}"));
         assert!(splitter.held() <= 1024 * 1024);
     }
-    let mut pieces = splitter.feed(b"\n{}\n");
-    let Some(Piece::TooLong { head: kept, length }) = pieces.next() else { panic!() };
-    assert!(kept.starts_with(head));
-    assert_eq!(length, head.len() as u64 + 64 * 64 * 1024);
-    assert!(matches!(pieces.next(), Some(Piece::Line { bytes: b"{}", .. })));
-    assert_eq!(pieces.next(), None);
-    assert_eq!(splitter.held(), 0);
+    let mut pieces = Vec::new();
+    splitter.feed(b"\n{}\n", |piece| pieces.push(Owned::of(piece)));
+    let [Owned::TooLong(kept, length), Owned::Line(line, _)] = &pieces[..] else { panic!() };
+    assert!(kept.starts_with(head) && kept.len() < 10_000);
+    assert_eq!(*length, head.len() as u64 + 64 * 64 * 1024);
+    assert_eq!((&line[..], splitter.held()), (&b"{}"[..], 0));
 }

@@ -98,14 +98,15 @@ fn numbers_in_typed_fields_are_read_as_far_as_they_go() {
         assert_eq!(result.total_cost_usd.unwrap().as_f64().to_bits(), f64::to_bits(value));
     }
     assert!(malformed(frame("1e400").as_bytes()).reason.contains("total_cost_usd"));
-    // A count that JavaScript wrote with a fraction of zero is a count; another one is not.
+    // A count has one spelling, so that it comes out as it went in.
     let turns = |turns: &str| {
         format!(r#"{{"type":"result","subtype":"success","is_error":false,"num_turns":{turns}}}"#)
     };
-    let FromCli::Result(result) = known(turns("5.0").as_bytes()) else { panic!() };
+    let FromCli::Result(result) = known(turns("5").as_bytes()) else { panic!() };
     assert_eq!(result.num_turns, Some(5));
-    assert!(malformed(turns("5.5").as_bytes()).reason.contains("num_turns"));
-    assert!(malformed(turns("-1").as_bytes()).reason.contains("num_turns"));
+    for other in ["5.0", "5.5", "-1", "-0", "18446744073709551616"] {
+        assert!(malformed(turns(other).as_bytes()).reason.contains("num_turns"), "{other}");
+    }
 }
 
 #[test]
@@ -129,6 +130,21 @@ fn a_repeated_key_that_is_typed_is_refused() {
             matches!(line.decode::<countersign_protocol::ToCli>(), Decoded::Known(_)),
         );
         assert!(!from && !to, "{line:?}");
+    }
+}
+
+/// The same holds where a frame is read without a line around it.
+#[test]
+fn a_repeated_tag_is_refused_wherever_it_stands() {
+    for json in [
+        r#"{"type":"system","subtype":"status","type":"assistant"}"#,
+        r#"{"type":"system","subtype":"status","subtype":"init"}"#,
+        r#"{"subtype":"status","subtype":"init","type":"system"}"#,
+        r#"{"subtype":"status","type":"system","type":"system"}"#,
+        r#"{"subtype":"status","type":"system","subtype":"status"}"#,
+    ] {
+        let error = serde_json::from_str::<FromCli>(json).unwrap_err();
+        assert!(error.to_string().contains("duplicate field"), "{json}: {error}");
     }
 }
 
@@ -173,6 +189,59 @@ fn a_hundred_thousand_levels_are_an_error_for_that_line_only() {
     known(br#"{"type":"keep_alive"}"#);
 }
 
+/// Values held back at each level start a new text, but not a new count of levels.
+#[test]
+fn mixed_orders_of_keys_neither_deepen_nor_exhaust_the_stack() {
+    let first = r#"{"type":"document","source":{"type":"content","content":["#;
+    let last = r#"]},"type":"document"}"#;
+    let nested = |outer: usize, inner: usize| {
+        let blocks = first.repeat(outer)
+            + &r#"{"source":{"type":"content","content":["#.repeat(inner)
+            + &last.repeat(inner)
+            + &"]}}".repeat(outer);
+        format!(r#"{{"type":"user","message":{{"role":"user","content":[{blocks}]}}}}"#)
+    };
+    let decode_on_a_small_stack = |line: String| {
+        let thread = std::thread::Builder::new().stack_size(2 * 1024 * 1024);
+        thread.spawn(move || matches!(decode(line.as_bytes()), Decoded::Known(_))).unwrap().join()
+    };
+    let known = |outer, inner| decode_on_a_small_stack(nested(outer, inner)).unwrap();
+    // The order of keys decides nothing.
+    let deepest = (1..200).take_while(|levels| known(*levels, 0)).last().unwrap();
+    assert!(deepest > 20);
+    for inner in 0..=deepest {
+        assert!(known(deepest - inner, inner), "{inner} of {deepest} with the tag last");
+        assert!(!known(deepest + 1 - inner, inner), "{inner} of {deepest} + 1");
+    }
+    assert!(!known(30, 40) && !known(0, 3000) && !known(3000, 0));
+}
+
+#[test]
+fn a_large_value_under_late_tags_is_not_copied_at_every_level() {
+    let levels = 40;
+    let blocks = r#"{"tool_use_id":"t","content":["#.repeat(levels)
+        + &format!(r#"{{"text":"{}","type":"text"}}"#, "x".repeat(1024 * 1024))
+        + &r#"],"type":"tool_result"}"#.repeat(levels);
+    let line = format!(r#"{{"type":"user","message":{{"role":"user","content":[{blocks}]}}}}"#);
+    let FromCli::User(message) = known(line.as_bytes()) else { panic!() };
+    assert_eq!(FromCli::User(message).to_line().unwrap().len(), line.len() + 1);
+}
+
+#[test]
+fn what_is_said_of_an_error_is_short_and_harmless() {
+    let long = "\u{1b}[31m".to_owned() + &"x".repeat(1024 * 1024);
+    let line = serde_json::json!({"type": "user", "message": {"role": "user", "content": [{"type": "text", "text": [long]}]}});
+    let reason = malformed(line.to_string().as_bytes()).reason;
+    assert!(reason.len() < 1000 && !reason.contains('\u{1b}'), "{reason}");
+    let line = serde_json::json!({"type": "user", "message": long});
+    let reason = malformed(line.to_string().as_bytes()).reason;
+    assert!(reason.len() < 1000 && !reason.contains('\u{1b}'), "{reason}");
+    assert!(
+        reason.starts_with("message: invalid type: string") && reason.contains(" at line 1 "),
+        "{reason}"
+    );
+}
+
 #[test]
 fn as_deep_as_serde_json_goes_is_carried() {
     let deep =
@@ -207,12 +276,11 @@ fn a_string_of_64_megabytes_is_read() {
     let mut splitter = LineSplitter::new();
     let mut found = 0;
     for chunk in [line.as_bytes(), b"\n"].concat().chunks(1024 * 1024) {
-        let mut pieces = splitter.feed(chunk);
-        while let Some(piece) = pieces.next() {
+        splitter.feed(chunk, |piece| {
             let Piece::Line { bytes, .. } = piece else { panic!("too long") };
             assert_eq!(text_of(&known(bytes)).len(), LENGTH);
             found += 1;
-        }
+        });
     }
     assert_eq!((found, splitter.held()), (1, 0));
 }
@@ -273,6 +341,38 @@ fn key_order_does_not_matter() {
     assert_eq!(frames[0], frames[2]);
     for order in orders {
         assert_eq!(Line::parse(order.as_bytes()).unwrap().kind().to_string(), "system/status");
+    }
+    // What the envelope says does not depend on the order either.
+    let envelope = |line: &str| {
+        let line = Line::parse(line.as_bytes()).unwrap();
+        (line.kind().to_string(), line.request_id().map(str::to_owned))
+    };
+    for (line, kind, id) in [
+        (r#"{"subtype":"x","type":"user"}"#, "user", None),
+        (r#"{"type":"user","subtype":"x"}"#, "user", None),
+        (r#"{"request_id":"req_1","type":"assistant"}"#, "assistant", None),
+        (
+            r#"{"request_id":"A","type":"control_response","response":{"request_id":"B","subtype":"error"}}"#,
+            "control_response/error",
+            Some("B"),
+        ),
+        (
+            r#"{"type":"control_response","response":{"subtype":"error","request_id":"B"},"request_id":"A"}"#,
+            "control_response/error",
+            Some("B"),
+        ),
+        (
+            r#"{"type":"control\u005frequest","request_id":"1","request":{"subtype":"interrupt"}}"#,
+            "control_request/interrupt",
+            Some("1"),
+        ),
+        (
+            r#"{"request":{"x":[],"subtype":"interrupt"},"request_id":"1","type":"control_request"}"#,
+            "control_request/interrupt",
+            Some("1"),
+        ),
+    ] {
+        assert_eq!(envelope(line), (kind.to_owned(), id.map(str::to_owned)), "{line}");
     }
     let late = r#"{"request":{"tool_use_id":"t1","input":{"b":1,"a":[]},"tool_name":"X","subtype":"can_use_tool"},"request_id":"r1","type":"control_request"}"#;
     let (input, _) = allow(late);

@@ -83,7 +83,7 @@ pub struct SubagentStopInput {
     /// The file that holds its transcript. [`HookBase::transcript_path`] is that of the session.
     pub agent_transcript_path: String,
     /// Its kind.
-    pub agent_type: String,
+    pub agent_type: Option<String>,
     /// The text of its last message.
     pub last_assistant_message: Option<String>,
     /// What still runs in the background.
@@ -104,7 +104,7 @@ pub struct TeammateIdleInput {
     /// The teammate.
     pub teammate_name: String,
     /// The team.
-    pub team_name: String,
+    pub team_name: Option<String>,
     /// Fields this type does not name.
     pub extra: Extra,
 }

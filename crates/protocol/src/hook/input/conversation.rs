@@ -60,7 +60,7 @@ pub struct NotificationInput {
     /// A heading.
     pub title: Option<String>,
     /// What it is about, such as `permission_prompt` or `idle_prompt`.
-    pub notification_type: String,
+    pub notification_type: Option<String>,
     /// Fields this type does not name.
     pub extra: Extra,
 }

@@ -6,7 +6,7 @@ use countersign_protocol_derive::WireObject;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use crate::names::open_enum;
-use crate::wire::{Extra, FromWire, TextOrList};
+use crate::wire::{Extra, FromWire, Place, TextOrList};
 
 /// Asks the user one to four questions.
 ///
@@ -91,8 +91,8 @@ impl From<String> for Answer {
 }
 
 impl FromWire for Answer {
-    fn from_wire<'de, D: Deserializer<'de>>(source: D) -> Result<Self, D::Error> {
-        Ok(match TextOrList::from_wire(source)? {
+    fn from_wire<'de, D: Deserializer<'de>>(source: D, place: Place) -> Result<Self, D::Error> {
+        Ok(match TextOrList::from_wire(source, place)? {
             TextOrList::Text(text) => Self::Text(text),
             TextOrList::List(labels) => Self::List(labels),
         })
@@ -101,7 +101,7 @@ impl FromWire for Answer {
 
 impl<'de> Deserialize<'de> for Answer {
     fn deserialize<D: Deserializer<'de>>(source: D) -> Result<Self, D::Error> {
-        Self::from_wire(source)
+        Self::from_wire(source, Place::OUTERMOST)
     }
 }
 

@@ -6,7 +6,7 @@ use serde::ser::{Serialize, Serializer};
 
 use crate::content::{Content, ContentBlock};
 use crate::names::open_enum;
-use crate::wire::{Extra, FromWire, RawJson};
+use crate::wire::{Extra, FromWire, Place, RawJson};
 
 /// What a tool of an MCP server gave back, other than a plain string.
 #[derive(Debug, Clone, PartialEq)]
@@ -19,8 +19,8 @@ pub enum McpOutput {
 }
 
 impl FromWire for McpOutput {
-    fn from_wire<'de, D: Deserializer<'de>>(source: D) -> Result<Self, D::Error> {
-        let raw = RawJson::from_wire(source)?;
+    fn from_wire<'de, D: Deserializer<'de>>(source: D, place: Place) -> Result<Self, D::Error> {
+        let raw = RawJson::from_wire(source, place)?;
         if raw.is_object() {
             raw.read().map(Self::Structured)
         } else {
@@ -32,7 +32,7 @@ impl FromWire for McpOutput {
 
 impl<'de> Deserialize<'de> for McpOutput {
     fn deserialize<D: Deserializer<'de>>(source: D) -> Result<Self, D::Error> {
-        Self::from_wire(source)
+        Self::from_wire(source, Place::OUTERMOST)
     }
 }
 

@@ -12,6 +12,7 @@ mod tasks;
 mod web;
 mod worktree;
 
+use countersign_protocol_derive::WireObject;
 use thiserror::Error;
 
 pub use self::agent::{
@@ -46,7 +47,7 @@ pub use self::web::{
 };
 pub use self::worktree::{EnterWorktreeOutput, ExitWorktreeOutput};
 use super::current_name;
-use crate::wire::RawJson;
+use crate::wire::{Extra, RawJson};
 
 /// The result of a tool call for programs, by tool: the `tool_use_result` of a `user` frame, and
 /// the `tool_response` of a hook.
@@ -139,8 +140,21 @@ pub enum ToolOutput {
     Workflow(Box<WorkflowOutput>),
     /// `Write`.
     Write(Box<WriteOutput>),
+    /// The call moved aside and goes on in the background, whatever the tool.
+    Detached(DetachedOutput),
     /// A tool without a type here. The result is not copied; the caller has it.
     Other,
+}
+
+/// A call that moved aside.
+#[derive(Debug, Clone, PartialEq, WireObject)]
+#[wire(rename_all = "camelCase")]
+#[non_exhaustive]
+pub struct DetachedOutput {
+    /// Always true.
+    pub detached_tool_call: bool,
+    /// Fields this type does not name.
+    pub extra: Extra,
 }
 
 impl ToolOutput {
@@ -160,6 +174,10 @@ impl ToolOutput {
     fn read(tool: &str, output: &RawJson) -> Result<Self, serde_json::Error> {
         if output.as_str().starts_with('"') {
             return Ok(Self::Text(output.read()?));
+        }
+        // Any tool can be moved aside. The text is short, so others are not searched for it.
+        if output.as_str().len() < 64 && output.as_str().contains("\"detachedToolCall\"") {
+            return Ok(Self::Detached(output.read()?));
         }
         Ok(match tool {
             "Agent" => Self::Agent(output.read()?),

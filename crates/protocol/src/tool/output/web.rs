@@ -5,7 +5,7 @@ use serde::de::{Deserialize, Deserializer, Error as _};
 use serde::ser::{Serialize, Serializer};
 
 use crate::ids::ToolUseId;
-use crate::wire::{Extra, FromWire, Num, RawJson};
+use crate::wire::{Extra, FromWire, Num, Place, RawJson};
 
 /// A page that was fetched and read.
 #[derive(Debug, Clone, PartialEq, WireObject)]
@@ -56,8 +56,8 @@ pub enum WebSearchResult {
 }
 
 impl FromWire for WebSearchResult {
-    fn from_wire<'de, D: Deserializer<'de>>(source: D) -> Result<Self, D::Error> {
-        let raw = RawJson::from_wire(source)?;
+    fn from_wire<'de, D: Deserializer<'de>>(source: D, place: Place) -> Result<Self, D::Error> {
+        let raw = RawJson::from_wire(source, place)?;
         if raw.is_object() { raw.read().map(Self::Hits) } else { raw.read().map(Self::Text) }
             .map_err(D::Error::custom)
     }
@@ -65,7 +65,7 @@ impl FromWire for WebSearchResult {
 
 impl<'de> Deserialize<'de> for WebSearchResult {
     fn deserialize<D: Deserializer<'de>>(source: D) -> Result<Self, D::Error> {
-        Self::from_wire(source)
+        Self::from_wire(source, Place::OUTERMOST)
     }
 }
 
