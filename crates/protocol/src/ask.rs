@@ -21,10 +21,10 @@ use crate::wire::{Extra, Named, Num, RawJson};
 #[non_exhaustive]
 pub enum CliRequest {
     /// May this tool run? Answered with a
-    /// [`PermissionResult`](crate::permission::PermissionResult).
+    /// [`PermissionResult`].
     #[wire(name = "can_use_tool")]
     CanUseTool(Box<CanUseTool>),
-    /// Runs a hook of the client. Answered with a [`HookOutput`](crate::hook::HookOutput).
+    /// Runs a hook of the client. Answered with a [`HookOutput`].
     #[wire(name = "hook_callback")]
     HookCallback(Box<HookCallback>),
     /// A message to an MCP server that lives in the client. Answered with an [`McpReply`].

@@ -20,7 +20,8 @@ pub enum Decoded<F> {
     /// A frame of a kind this crate does not know. All of it is kept, [`Frame::kind`] names it,
     /// and what does have a type, such as the id of an unknown control request, is typed.
     Unknown(F),
-    /// A frame of a known kind that is not in the shape of that kind.
+    /// A frame that says what it is and cannot be read: it does not have the shape of its kind, or
+    /// it is not JSON to its end.
     Malformed(Malformed),
 }
 
@@ -37,14 +38,15 @@ impl<F> Decoded<F> {
     }
 }
 
-/// What is wrong with a frame whose kind is known. The bytes are still in the [`Line`].
+/// What is wrong with a frame that says what it is. The bytes are still in the [`Line`].
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 #[error("malformed {kind}: {reason}")]
 #[non_exhaustive]
 pub struct Malformed {
     /// What the frame says it is.
     pub kind: Kind,
-    /// What is wrong, with the way to the field and the position in the line.
+    /// What is wrong, with the way to the field and the position in the line. It may quote a few
+    /// words of what was sent, but never much, and no control characters.
     pub reason: String,
 }
 

@@ -93,7 +93,8 @@
 //! - A string with half of a surrogate pair, which JavaScript can write and Rust cannot hold,
 //!   reads with U+FFFD in its place. The line and every [`RawJson`] still have the original.
 //! - A typed key that stands twice in an object makes the frame malformed.
-//! - A value nested deeper than [`MAX_DEPTH`] makes the frame malformed.
+//! - A value nested deeper than about [`MAX_DEPTH`] levels makes the frame malformed.
+//! - The order of keys makes no difference to any of this.
 
 #![warn(missing_docs, clippy::exhaustive_enums, clippy::exhaustive_structs)]
 
@@ -126,3 +127,8 @@ pub use self::frame::{
 pub use self::framing::{DEFAULT_MAX_LINE, Ending, LineSplitter, Piece};
 pub use self::line::{Kind, Line, NotAFrame};
 pub use self::wire::{Extra, MAX_DEPTH, Named, Num, RawJson, RawJsonError};
+
+/// The example of the README is compiled and run.
+#[cfg(doctest)]
+#[doc = include_str!("../../../README.md")]
+struct Readme;

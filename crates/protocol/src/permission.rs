@@ -99,59 +99,31 @@ pub struct PermissionRule {
 pub enum PermissionUpdate {
     /// Adds rules.
     #[wire(name = "addRules")]
-    AddRules(AddRules),
+    AddRules(RulesUpdate),
     /// Puts these rules in place of all rules of that behavior and destination.
     #[wire(name = "replaceRules")]
-    ReplaceRules(ReplaceRules),
+    ReplaceRules(RulesUpdate),
     /// Removes rules.
     #[wire(name = "removeRules")]
-    RemoveRules(RemoveRules),
+    RemoveRules(RulesUpdate),
     /// Changes the mode.
     #[wire(name = "setMode")]
     SetMode(SetMode),
     /// Adds folders that tools may read.
     #[wire(name = "addDirectories")]
-    AddDirectories(AddDirectories),
+    AddDirectories(DirectoriesUpdate),
     /// Removes folders.
     #[wire(name = "removeDirectories")]
-    RemoveDirectories(RemoveDirectories),
+    RemoveDirectories(DirectoriesUpdate),
     /// A kind this crate does not know.
     #[wire(other)]
     Other(Named),
 }
 
-/// Adds rules.
+/// Rules, what they do, and where they are kept.
 #[derive(Debug, Clone, PartialEq, WireObject)]
 #[non_exhaustive]
-pub struct AddRules {
-    /// The rules.
-    pub rules: Vec<PermissionRule>,
-    /// What they do.
-    pub behavior: RuleBehavior,
-    /// Where they are kept.
-    pub destination: UpdateDestination,
-    /// Fields this type does not name.
-    pub extra: Extra,
-}
-
-/// Puts rules in place of others.
-#[derive(Debug, Clone, PartialEq, WireObject)]
-#[non_exhaustive]
-pub struct ReplaceRules {
-    /// The rules that stay.
-    pub rules: Vec<PermissionRule>,
-    /// Which rules are replaced: those that do this.
-    pub behavior: RuleBehavior,
-    /// Which rules are replaced: those that are kept here.
-    pub destination: UpdateDestination,
-    /// Fields this type does not name.
-    pub extra: Extra,
-}
-
-/// Removes rules.
-#[derive(Debug, Clone, PartialEq, WireObject)]
-#[non_exhaustive]
-pub struct RemoveRules {
+pub struct RulesUpdate {
     /// The rules.
     pub rules: Vec<PermissionRule>,
     /// What they do.
@@ -174,22 +146,10 @@ pub struct SetMode {
     pub extra: Extra,
 }
 
-/// Adds folders that tools may read.
+/// Folders, and where they are kept.
 #[derive(Debug, Clone, PartialEq, WireObject)]
 #[non_exhaustive]
-pub struct AddDirectories {
-    /// Absolute paths.
-    pub directories: Vec<String>,
-    /// Where they are kept.
-    pub destination: UpdateDestination,
-    /// Fields this type does not name.
-    pub extra: Extra,
-}
-
-/// Removes folders.
-#[derive(Debug, Clone, PartialEq, WireObject)]
-#[non_exhaustive]
-pub struct RemoveDirectories {
+pub struct DirectoriesUpdate {
     /// Absolute paths.
     pub directories: Vec<String>,
     /// Where they are kept.

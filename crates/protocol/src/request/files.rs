@@ -4,6 +4,7 @@ use countersign_protocol_derive::WireObject;
 
 use crate::ids::MessageUuid;
 use crate::names::open_enum;
+use crate::tool::Hunk;
 use crate::wire::{Extra, Num};
 
 /// Reads a file, if the rules let it be read. From 2.1.197 on.
@@ -261,26 +262,7 @@ pub struct FileHunks {
     /// Its path.
     pub path: String,
     /// The changes, from top to bottom.
-    pub hunks: Vec<DiffHunk>,
-    /// Fields this type does not name.
-    pub extra: Extra,
-}
-
-/// A change of a file.
-#[derive(Debug, Clone, PartialEq, WireObject)]
-#[wire(rename_all = "camelCase")]
-#[non_exhaustive]
-pub struct DiffHunk {
-    /// The first line before, counted from 1.
-    pub old_start: u64,
-    /// How many lines before.
-    pub old_lines: u64,
-    /// The first line now, counted from 1.
-    pub new_start: u64,
-    /// How many lines now.
-    pub new_lines: u64,
-    /// The lines, each with a space, `-` or `+` in front.
-    pub lines: Vec<String>,
+    pub hunks: Vec<Hunk>,
     /// Fields this type does not name.
     pub extra: Extra,
 }

@@ -51,8 +51,8 @@ pub use self::conversation::{
 };
 pub use self::error_code::ErrorCode;
 pub use self::files::{
-    DiffFile, DiffFileStatus, DiffHunk, DiffOmitted, DiffSource, DiffStats, FileEncoding,
-    FileHunks, FileSuggestion, FileSuggestions, FileSuggestionsResponse, GetWorkspaceDiff,
+    DiffFile, DiffFileStatus, DiffOmitted, DiffSource, DiffStats, FileEncoding, FileHunks,
+    FileSuggestion, FileSuggestions, FileSuggestionsResponse, GetWorkspaceDiff,
     GetWorkspaceDiffResponse, NoDiffReason, ReadFile, ReadFileResponse, RegisterRepoRoot,
     RegisterRepoRootResponse, RewindFiles, RewindFilesResponse, SeedReadState, WorkspaceDiff,
 };
@@ -100,8 +100,9 @@ pub use self::task::{
 };
 pub use self::usage::{
     Behavior, BehaviorPeriod, Behaviors, ExtraUsage, GetSessionCost, GetSessionCostResponse,
-    GetUsage, GetUsageResponse, LimitLabel, LimitScope, ModelRateWindow, RateLimits, RateWindow,
-    Recommendation, SessionUsage, Share, SuggestedFix, UsageLimit, UsageReport, UsageReportLimits,
+    GetUsage, GetUsageResponse, LimitLabel, ModelRateWindow, RateLimits, RateWindow,
+    Recommendation, SessionUsage, Share, SuggestedFix, UsageLimit, UsageLimitScope, UsageReport,
+    UsageReportLimits,
 };
 
 /// A request that has an answer of its own type.

@@ -268,7 +268,7 @@ pub struct UsageLimit {
     /// When it begins anew, as an ISO 8601 time.
     pub resets_at: Option<String>,
     /// What it is for, if not for everything.
-    pub scope: Option<LimitScope>,
+    pub scope: Option<UsageLimitScope>,
     /// How bad it is, such as `normal`, `warning` or `critical`.
     pub severity: String,
     /// Whether it is the one to show when only one is shown.
@@ -280,7 +280,7 @@ pub struct UsageLimit {
 /// What a limit is for.
 #[derive(Debug, Clone, PartialEq, WireObject)]
 #[non_exhaustive]
-pub struct LimitScope {
+pub struct UsageLimitScope {
     /// A model.
     pub model: Option<LimitLabel>,
     /// A program.

@@ -5,7 +5,9 @@ use countersign_protocol_derive::WireObject;
 use crate::ids::{MessageUuid, SessionId};
 use crate::names::open_enum;
 use crate::permission::PermissionMode;
-use crate::request::{EffortLevel, FastModeDisabledReason, FastModeState, McpConnection};
+use crate::request::{
+    EffortLevel, FastModeDisabledReason, FastModeState, McpConnection, PluginInfo,
+};
 use crate::wire::{Extra, RawJson};
 
 /// A turn begins: what there is, and which mode and model hold for it.
@@ -47,7 +49,7 @@ pub struct SystemInit {
     /// The skills.
     pub skills: Option<Vec<String>>,
     /// The plugins.
-    pub plugins: Option<Vec<InitPlugin>>,
+    pub plugins: Option<Vec<PluginInfo>>,
     /// Plugins that could not be loaded.
     pub plugin_errors: Option<Vec<PluginError>>,
     /// Whether fast mode is on.
@@ -83,22 +85,6 @@ pub struct InitMcpServer {
     /// Whether it is connected.
     pub status: McpConnection,
     /// Where it was configured.
-    pub source: Option<String>,
-    /// Fields this type does not name.
-    pub extra: Extra,
-}
-
-/// A plugin.
-#[derive(Debug, Clone, PartialEq, WireObject)]
-#[non_exhaustive]
-pub struct InitPlugin {
-    /// Its name.
-    pub name: String,
-    /// Its folder, or `builtin`.
-    pub path: String,
-    /// Its version.
-    pub version: Option<String>,
-    /// Where it came from. Not part of the public types.
     pub source: Option<String>,
     /// Fields this type does not name.
     pub extra: Extra,

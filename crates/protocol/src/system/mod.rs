@@ -8,7 +8,7 @@ mod task;
 
 use countersign_protocol_derive::WireTagged;
 
-pub use self::init::{InitMcpServer, InitPlugin, ManagedLock, PluginError, SystemInit, ViewMode};
+pub use self::init::{InitMcpServer, ManagedLock, PluginError, SystemInit, ViewMode};
 pub use self::notice::{
     ElicitationComplete, FailedFile, FilesPersisted, HookOutcome, HookProgress, HookResponse,
     HookStarted, Informational, InformationalLevel, LocalCommandOutput, MemoryMode, MemoryRecall,

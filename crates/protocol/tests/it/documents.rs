@@ -9,7 +9,9 @@ const ROOTS: [&str; 5] = ["crates/", "bench/", "fixtures/", "fuzz/", "docs/"];
 #[test]
 fn paths_in_documents_exist() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
-    for document in ["README.md", "ARCHITECTURE.md", "CONTRIBUTING.md", "CHANGELOG.md"] {
+    for document in
+        ["README.md", "ARCHITECTURE.md", "CONTRIBUTING.md", "CHANGELOG.md", "docs/performance.md"]
+    {
         let text = fs::read_to_string(root.join(document)).unwrap();
         let code = text.split('`').skip(1).step_by(2);
         let links = text.split("](").skip(1).filter_map(|rest| rest.split(')').next());
@@ -22,6 +24,6 @@ fn paths_in_documents_exist() {
             found += 1;
             assert!(root.join(path).exists(), "{document} names {path}, which is not there");
         }
-        assert!(found > 0 || document == "CHANGELOG.md", "{document} names nothing");
+        assert!(found > 0 || document == "CHANGELOG.md" || document.starts_with("docs/"));
     }
 }

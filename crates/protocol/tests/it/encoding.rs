@@ -11,9 +11,8 @@ use countersign_protocol::hook::{HookEvent, HookMatcher};
 use countersign_protocol::ids::{HookCallbackId, RequestId, ToolUseId};
 use countersign_protocol::message::{Priority, UserMessage};
 use countersign_protocol::permission::{
-    AddDirectories, AddRules, Allow, Deny, PermissionMode, PermissionResult, PermissionRule,
-    PermissionUpdate, RemoveDirectories, RemoveRules, ReplaceRules, RuleBehavior, SetMode,
-    UpdateDestination,
+    Allow, Deny, DirectoriesUpdate, PermissionMode, PermissionResult, PermissionRule,
+    PermissionUpdate, RuleBehavior, RulesUpdate, SetMode, UpdateDestination,
 };
 use countersign_protocol::request::{
     ClientRequest, Initialize, SetMaxThinkingTokens, SetPermissionMode,
@@ -80,14 +79,15 @@ fn answers() {
 #[test]
 fn all_six_permission_updates() {
     let rules = || vec![PermissionRule::new("Bash").with_rule_content("npm test:*")];
+    let folders = || vec!["/a".to_owned()];
     let (behavior, place) = (RuleBehavior::Allow, UpdateDestination::LocalSettings);
-    let updates: [PermissionUpdate; 6] = [
-        AddRules::new(rules(), behavior.clone(), place.clone()).into(),
-        ReplaceRules::new(rules(), behavior.clone(), place.clone()).into(),
-        RemoveRules::new(rules(), behavior, place.clone()).into(),
-        SetMode::new(PermissionMode::DontAsk, place.clone()).into(),
-        AddDirectories::new(vec!["/a".to_owned()], place.clone()).into(),
-        RemoveDirectories::new(vec!["/a".to_owned()], place).into(),
+    let updates = [
+        PermissionUpdate::AddRules(RulesUpdate::new(rules(), behavior.clone(), place.clone())),
+        PermissionUpdate::ReplaceRules(RulesUpdate::new(rules(), behavior.clone(), place.clone())),
+        PermissionUpdate::RemoveRules(RulesUpdate::new(rules(), behavior, place.clone())),
+        PermissionUpdate::SetMode(SetMode::new(PermissionMode::DontAsk, place.clone())),
+        PermissionUpdate::AddDirectories(DirectoriesUpdate::new(folders(), place.clone())),
+        PermissionUpdate::RemoveDirectories(DirectoriesUpdate::new(folders(), place)),
     ];
     let rules = r#""rules":[{"toolName":"Bash","ruleContent":"npm test:*"}],"behavior":"allow","destination":"localSettings"}"#;
     let expect = [

@@ -7,7 +7,7 @@ use countersign_protocol::content::{
 };
 use countersign_protocol::message::{HumanOrigin, MessageOrigin, Priority, UserMessage};
 use countersign_protocol::permission::{
-    AddRules, PermissionMode, PermissionRule, PermissionUpdate, RuleBehavior, SetMode,
+    PermissionMode, PermissionRule, PermissionUpdate, RuleBehavior, RulesUpdate, SetMode,
     UpdateDestination,
 };
 use countersign_protocol::{Decoded, Frame, FromCli, Line, RawJson, ToCli};
@@ -279,12 +279,11 @@ fn update() -> impl Strategy<Value = PermissionUpdate> {
                         rule
                     })
                     .collect();
-                AddRules::new(
+                PermissionUpdate::AddRules(RulesUpdate::new(
                     rules,
                     RuleBehavior::from(&*behavior),
                     UpdateDestination::from(&*destination),
-                )
-                .into()
+                ))
             }
         ),
         text().prop_map(|mode| {
