@@ -95,6 +95,8 @@
 //! - A typed key that stands twice in an object makes the frame malformed.
 //! - A value nested deeper than about [`MAX_DEPTH`] levels makes the frame malformed.
 //! - The order of keys makes no difference to any of this.
+//! - What is marked *unstable*, or as not being part of the public types, is what the CLI keeps to
+//!   itself; it may change with any release.
 
 #![warn(missing_docs, clippy::exhaustive_enums, clippy::exhaustive_structs)]
 
