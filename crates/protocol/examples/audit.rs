@@ -14,6 +14,7 @@
 //! and 2 when the recordings cannot be read.
 #![expect(clippy::print_stdout, clippy::print_stderr, reason = "this is a program with a report")]
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::env;
 use std::fs;
@@ -125,25 +126,28 @@ fn recorded(line: &[u8]) -> Recorded<'_> {
     if line.iter().all(u8::is_ascii_whitespace) {
         return Recorded::Nothing;
     }
-    // Frames that are not records may hold anything, so only what is clearly a record is one.
-    let Ok(record) = serde_json::from_slice::<BTreeMap<&str, &RawValue>>(line) else {
+    let Ok(record) = serde_json::from_slice::<BTreeMap<Cow<'_, str>, &RawValue>>(line) else {
         return Recorded::EitherWay(line);
     };
+    if record.contains_key("type") {
+        return Recorded::EitherWay(line);
+    }
     let (Some(direction), Some(message)) = (record.get("dir"), record.get("msg")) else {
-        return Recorded::EitherWay(line);
+        return if is_note(&record) { Recorded::Nothing } else { Recorded::EitherWay(line) };
     };
-    let is_note = serde_json::from_str::<BTreeMap<String, &RawValue>>(message.get())
-        .map(|message| {
-            message.keys().any(|key| key.starts_with('_'))
-                || message.get("type").is_some_and(|kind| kind.get().starts_with("\"_"))
-        })
-        .unwrap_or(false);
+    let inner = serde_json::from_str::<BTreeMap<Cow<'_, str>, &RawValue>>(message.get());
     match direction.get() {
-        _ if is_note => Recorded::Nothing,
+        _ if inner.is_ok_and(|inner| is_note(&inner)) => Recorded::Nothing,
         r#""out""# => Recorded::FromCli(message.get().as_bytes()),
         r#""in""# => Recorded::ToCli(message.get().as_bytes()),
         _ => Recorded::Nothing,
     }
+}
+
+/// Whether an object is a note of the recorder: the start, the end, a write that was no frame.
+fn is_note(object: &BTreeMap<Cow<'_, str>, &RawValue>) -> bool {
+    object.keys().any(|key| key.starts_with('_'))
+        || object.get("type").is_some_and(|kind| kind.get().starts_with("\"_"))
 }
 
 enum Verdict {
