@@ -177,22 +177,44 @@ impl<'a> Envelope<'a> {
         };
         // A line that breaks off after its type is a frame all the same: a malformed one. What
         // counts depends on the type only, not on the order in which the keys stand.
-        let mut envelope = Self { frame, subtype: None, request_id: None };
-        match &*envelope.frame {
-            "system" | "result" => envelope.subtype = scan.subtype.and_then(string),
-            "control_cancel_request" => envelope.request_id = scan.request_id.and_then(string),
-            "control_request" => {
-                envelope.request_id = scan.request_id.and_then(string);
-                envelope.subtype = nested(scan.request, |nested| nested.subtype.is_some()).0;
+        let (subtype, request_id) = match Rest::of(&frame) {
+            Rest::Nothing => (None, None),
+            Rest::Subtype => (scan.subtype.and_then(string), None),
+            Rest::Id => (None, scan.request_id.and_then(string)),
+            Rest::IdAndRequest => {
+                let (subtype, _) = nested(scan.request, |nested| nested.subtype.is_some());
+                (subtype, scan.request_id.and_then(string))
             }
-            "control_response" => {
-                (envelope.subtype, envelope.request_id) = nested(scan.response, |nested| {
-                    nested.subtype.is_some() && nested.request_id.is_some()
-                });
-            }
-            _ => {}
+            Rest::Response => nested(scan.response, |nested| {
+                nested.subtype.is_some() && nested.request_id.is_some()
+            }),
+        };
+        Ok(Self { frame, subtype, request_id })
+    }
+}
+
+/// What tells where a line goes besides its type.
+enum Rest {
+    Nothing,
+    /// Its `subtype`.
+    Subtype,
+    /// Its `request_id`.
+    Id,
+    /// Its `request_id`, and the `subtype` in its `request`.
+    IdAndRequest,
+    /// `request_id` and `subtype` in its `response`.
+    Response,
+}
+
+impl Rest {
+    fn of(frame: &str) -> Self {
+        match frame {
+            "system" | "result" => Self::Subtype,
+            "control_cancel_request" => Self::Id,
+            "control_request" => Self::IdAndRequest,
+            "control_response" => Self::Response,
+            _ => Self::Nothing,
         }
-        Ok(envelope)
     }
 }
 
@@ -203,8 +225,8 @@ fn leading_type(json: &[u8]) -> Option<&str> {
     let rest = json.strip_prefix(br#"{"type":""#)?;
     let (frame, after) = rest.split_at_checked(memchr2(b'"', b'\\', rest)?)?;
     let frame = std::str::from_utf8(frame).ok()?;
-    let needs_more = matches!(frame, "system" | "result") || frame.starts_with("control_");
-    (after.starts_with(b"\"") && !needs_more).then_some(frame)
+    let is_enough = after.starts_with(b"\"") && matches!(Rest::of(frame), Rest::Nothing);
+    is_enough.then_some(frame)
 }
 
 /// `subtype` and `request_id` of a request or response.
@@ -248,13 +270,13 @@ impl<'a> Scan<'a> {
 
 /// Whether the rest of a line can tell nothing more about where it goes.
 fn tells_the_frame(scan: &Scan<'_>) -> bool {
-    match scan.frame.and_then(string).as_deref() {
-        None => false,
-        Some("system" | "result") => scan.subtype.is_some(),
-        Some("control_request") => scan.request_id.is_some() && scan.request.is_some(),
-        Some("control_response") => scan.response.is_some(),
-        Some("control_cancel_request") => scan.request_id.is_some(),
-        Some(_) => true,
+    let Some(frame) = scan.frame.and_then(string) else { return false };
+    match Rest::of(&frame) {
+        Rest::Nothing => true,
+        Rest::Subtype => scan.subtype.is_some(),
+        Rest::Id => scan.request_id.is_some(),
+        Rest::IdAndRequest => scan.request_id.is_some() && scan.request.is_some(),
+        Rest::Response => scan.response.is_some(),
     }
 }
 

@@ -352,7 +352,7 @@ impl Field {
         let Self { ident, name, presence, .. } = self;
         match presence {
             Presence::Required => quote! {
-                #ident: slots.#ident.ok_or_else(|| crate::wire::missing(#name))?
+                #ident: slots.#ident.ok_or_else(|| E::missing_field(#name))?
             },
             Presence::Optional { .. } => quote!(#ident: slots.#ident),
         }

@@ -171,12 +171,6 @@ pub(crate) fn write_object<T: WriteFields, S: Serializer>(
     map.end()
 }
 
-/// The error for a required field that is not there.
-#[cold]
-pub(crate) fn missing<E: Error>(name: &'static str) -> E {
-    E::missing_field(name)
-}
-
 /// Reads a `T` where `serde` wants a seed.
 pub(crate) struct Seed<T>(Place, PhantomData<T>);
 

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use countersign_protocol::ask::{CanUseTool, OauthTokenAnswer};
 use countersign_protocol::control::{
-    ControlCancelRequest, ControlRequest, ControlResponse, Failure, Success,
+    ControlCancelRequest, ControlRequest, ControlResponse, Success,
 };
 use countersign_protocol::event::KeepAlive;
 use countersign_protocol::hook::{HookEvent, HookMatcher};
@@ -71,7 +71,7 @@ fn answers() {
         r#"{"type":"control_response","response":{"subtype":"success","request_id":"r1","response":{"behavior":"deny","message":"no","interrupt":true,"toolUseID":"t1"}}}"#,
     );
     check(
-        ControlResponse::new(Failure::new(RequestId::from("r1"), "cannot")),
+        ControlResponse::refusal(RequestId::from("r1"), "cannot"),
         r#"{"type":"control_response","response":{"subtype":"error","request_id":"r1","error":"cannot"}}"#,
     );
 }

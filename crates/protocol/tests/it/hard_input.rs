@@ -2,6 +2,7 @@
 
 use countersign_protocol::ask::CliRequest;
 use countersign_protocol::content::{Content, ContentBlock};
+use countersign_protocol::control::{Response, pending_requests};
 use countersign_protocol::permission::{Allow, PermissionResult};
 use countersign_protocol::{
     Decoded, Frame as _, FromCli, Line, LineSplitter, Malformed, NotAFrame, Piece, RawJson,
@@ -378,6 +379,27 @@ fn key_order_does_not_matter() {
     let late = r#"{"request":{"tool_use_id":"t1","input":{"b":1,"a":[]},"tool_name":"X","subtype":"can_use_tool"},"request_id":"r1","type":"control_request"}"#;
     let (input, _) = allow(late);
     assert_eq!(input.as_str(), r#"{"b":1,"a":[]}"#);
+}
+
+/// Whoever waits for an answer learns of it, also when it is one that nobody knows; and one
+/// request that cannot be read does not take the whole handshake with it.
+#[test]
+fn answers_are_found_whatever_is_in_them() {
+    let FromCli::ControlResponse(frame) =
+        decode(br#"{"type":"control_response","response":{"subtype":"wibble","request_id":"7"}}"#)
+            .frame()
+            .unwrap()
+    else {
+        panic!()
+    };
+    assert_eq!(frame.response.request_id(), Some("7".into()));
+    let line = br#"{"type":"control_response","response":{"subtype":"success","request_id":"1","response":{},"pending_permission_requests":[{"type":"control_request","request_id":"2","request":{"subtype":"can_use_tool"}},{"type":"control_request","request_id":"3","request":{"subtype":"can_use_tool","tool_name":"X","input":{},"tool_use_id":"t"}}]}}"#;
+    let FromCli::ControlResponse(frame) = known(line) else { panic!() };
+    let Response::Success(success) = frame.response else { panic!() };
+    let pending: Vec<_> =
+        pending_requests(success.pending_permission_requests.as_deref().unwrap()).collect();
+    assert!(pending[0].is_err());
+    assert_eq!(pending[1].as_ref().unwrap().request_id, "3".into());
 }
 
 #[test]

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use countersign_protocol::ask::CliRequest;
 use countersign_protocol::content::ContentBlock;
-use countersign_protocol::control::Response;
+use countersign_protocol::control::{Response, pending_requests};
 use countersign_protocol::hook::HookOutput;
 use countersign_protocol::permission::PermissionResult;
 use countersign_protocol::request::{
@@ -105,6 +105,7 @@ fn answers_of_the_cli() {
         check::<StopTask>,
     ];
     let mut requests = BTreeMap::new();
+    let mut reattached = 0;
     let mut seen: BTreeMap<String, usize> = BTreeMap::new();
     for recorded in all() {
         if recorded.side == Side::Client {
@@ -119,6 +120,12 @@ fn answers_of_the_cli() {
         }
         let FromCli::ControlResponse(response) = from_cli(&recorded) else { continue };
         let Response::Success(success) = response.response else { continue };
+        for pending in
+            pending_requests(success.pending_permission_requests.as_deref().unwrap_or_default())
+        {
+            assert!(matches!(pending.unwrap().request, CliRequest::CanUseTool(_)));
+            reattached += 1;
+        }
         let Some(id) = success.request_id else { continue };
         // Requests that were written raw are not in the recording as frames.
         let Some(subtype) = requests.get(&(file(&recorded).to_owned(), id)) else { continue };
@@ -127,6 +134,7 @@ fn answers_of_the_cli() {
         assert!(checked, "{}: no check for {subtype}", recorded.place);
         *seen.entry(subtype.clone()).or_default() += 1;
     }
+    assert!(reattached > 0, "no recording lists a request that still waits");
     // A check that never ran shows nothing.
     assert_eq!(seen.len(), checks.len(), "{seen:?}");
 }

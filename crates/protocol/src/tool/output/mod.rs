@@ -175,9 +175,11 @@ impl ToolOutput {
         if output.as_str().starts_with('"') {
             return Ok(Self::Text(output.read()?));
         }
-        // Any tool can be moved aside. The text is short, so others are not searched for it.
-        if output.as_str().len() < 64 && output.as_str().contains("\"detachedToolCall\"") {
-            return Ok(Self::Detached(output.read()?));
+        // Any tool can be moved aside, and then says little; longer results need not be tried.
+        if output.as_str().len() < 64
+            && let Ok(detached) = output.read()
+        {
+            return Ok(Self::Detached(detached));
         }
         Ok(match tool {
             "Agent" => Self::Agent(output.read()?),

@@ -277,3 +277,12 @@ fn mcp() {
             "error":"e"}]"#,
     );
 }
+
+#[test]
+fn a_call_that_moved_aside_whatever_the_tool() {
+    for tool in ["Bash", "Glob", "EnterPlanMode", "mcp__calc__add", "NeverHeardOf"] {
+        check_output(tool, ToolOutput::Detached, r#"{"detachedToolCall":true}"#);
+    }
+    let other = ToolOutput::parse("NeverHeardOf", &raw(r#"{"ok":true}"#)).unwrap();
+    assert_eq!(other, ToolOutput::Other);
+}
