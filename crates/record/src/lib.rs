@@ -1,0 +1,13 @@
+//! Tapes of the Claude Code protocol: record any client, redact, compare, replay.
+//!
+//! A tape is a file of JSON lines: a header, then one record for each line that went in, came out
+//! or was written to standard error, and at the end how the process ended. It holds the exact
+//! bytes, so that what was recorded can be looked at, compared and played again.
+
+#![warn(missing_docs)]
+
+mod format;
+
+pub use self::format::{
+    Channel, End, Entry, FormatVersion, Header, HeaderError, Note, Record, RecordError, Text,
+};
