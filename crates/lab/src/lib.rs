@@ -5,4 +5,6 @@
 
 #![warn(missing_docs)]
 
+pub mod command;
+pub mod model;
 pub mod script;

@@ -128,12 +128,7 @@ fn of_variable(
             Some(format!("no call has the label {label:?} that `${{{name}}}` asks for"))
         }
         Variable::Match(group) => of_group(entry, name, group),
-        Variable::Named(named)
-            if script.variables.contains_key(named)
-                || script.needs.iter().any(|needed| needed == named) =>
-        {
-            None
-        }
+        Variable::Named(named) if script.takes(named) => None,
         Variable::Named(_) => Some(format!(
             "unknown variable `${{{name}}}`; give it a value under [set], name it in `needs` if the \
              caller gives it, or {ESCAPE}"

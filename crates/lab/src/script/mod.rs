@@ -164,6 +164,15 @@ impl Script {
         self
     }
 
+    /// Whether a value for this variable would be of use: the script gives it one, needs one, or
+    /// it is one that can be found in a request as well.
+    #[must_use]
+    pub fn takes(&self, name: &str) -> bool {
+        matches!(name, "cwd" | "home" | "plan_file")
+            || self.variables.contains_key(name)
+            || self.needs.iter().any(|needed| needed == name)
+    }
+
     /// What messages call the script: the name of its file.
     #[must_use]
     pub fn name(&self) -> &str {

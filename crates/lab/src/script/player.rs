@@ -127,6 +127,12 @@ impl Player {
         self.given.insert(name.into(), value.into());
     }
 
+    /// Adds an answer at the end of the script.
+    pub fn push(&mut self, entry: impl Into<Entry>) {
+        self.script.entries.push(entry.into());
+        self.served.push(0);
+    }
+
     /// The script.
     #[must_use]
     pub fn script(&self) -> &Script {
