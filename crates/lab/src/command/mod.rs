@@ -8,6 +8,7 @@
 mod model;
 mod output;
 mod script;
+mod versions;
 
 use std::process::ExitCode;
 
@@ -15,7 +16,7 @@ use clap::{Parser, Subcommand};
 
 use self::output::Output;
 
-/// Try out the Claude Code protocol: a scripted model for the real CLI, offline.
+/// Try out the Claude Code protocol: the real CLI, offline, with a scripted model.
 #[derive(Debug, Parser)]
 #[command(name = "countersign-lab", version, after_help = EXIT_CODES)]
 struct Arguments {
@@ -28,6 +29,9 @@ const EXIT_CODES: &str =
 
 #[derive(Debug, Subcommand)]
 enum Command {
+    Install(versions::Install),
+    /// List the versions of the real CLI that are installed
+    List,
     Model(model::Args),
     #[command(subcommand)]
     Script(script::Command),
@@ -40,6 +44,8 @@ pub fn main() -> ExitCode {
     let arguments = Arguments::parse();
     let mut output = Output::standard();
     let result = match arguments.command {
+        Command::Install(args) => versions::install(&args, &mut output),
+        Command::List => versions::list(&mut output),
         Command::Model(args) => model::run(&args, &mut output),
         Command::Script(command) => script::run(&command, &mut output),
     };

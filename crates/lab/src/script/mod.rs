@@ -47,6 +47,7 @@ mod check;
 mod fault;
 mod parse;
 mod player;
+mod print;
 mod request;
 mod template;
 mod when;

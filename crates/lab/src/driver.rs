@@ -1,0 +1,505 @@
+//! A small client for experiments: it says what it is told to say and waits for what it is told to
+//! wait for.
+//!
+//! It has no opinions: no handshake, no answer is sent by itself, nothing is hidden. For an
+//! application use a real client.
+#![expect(
+    clippy::indexing_slicing,
+    reason = "a JSON value is read by key, which gives null where there is nothing"
+)]
+
+use std::fmt;
+use std::io;
+use std::process::{ExitStatus, Stdio};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+use countersign_protocol::{LineSplitter, Piece};
+use serde_json::{Value, json};
+use tokio::io::{AsyncRead, AsyncReadExt as _, AsyncWriteExt as _};
+use tokio::process::{Child, ChildStdin};
+use tokio::sync::watch;
+use tokio::task::JoinSet;
+
+use rustix::process::Signal;
+
+/// How long a wait lasts before it is given up, unless said otherwise.
+const PATIENCE: Duration = Duration::from_secs(90);
+
+/// The longest line that is kept.
+const MAX_LINE: usize = 256 << 20;
+
+/// A process that speaks the protocol, and everything that was said so far.
+///
+/// Everything that is said, in either direction, goes into one log. Waiting looks through what the
+/// process said from a cursor on, so that each frame is found once.
+#[derive(Debug)]
+pub struct Cli {
+    child: Child,
+    /// The process itself, which with namespaces is not the one that was started.
+    pid: i32,
+    stdin: Option<ChildStdin>,
+    readers: JoinSet<()>,
+    log: Arc<Log>,
+    changes: watch::Receiver<usize>,
+    cursor: usize,
+    requests: usize,
+    patience: Duration,
+}
+
+/// One line that was said.
+#[derive(Clone, Debug)]
+pub struct Said {
+    /// Since the process was started.
+    pub after: Duration,
+    /// Who said it.
+    pub by: Speaker,
+    /// The line, without its end; what is not UTF-8 is replaced.
+    pub text: String,
+    /// The line as JSON; null where it is none.
+    pub frame: Value,
+}
+
+/// Who said a line, and where.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Speaker {
+    /// The client, on the standard input of the process.
+    Client,
+    /// The process, on its standard output.
+    Cli,
+    /// The process, on its standard error.
+    StandardError,
+}
+
+#[derive(Debug)]
+struct Log {
+    start: Instant,
+    said: Mutex<Vec<Said>>,
+    changed: watch::Sender<usize>,
+}
+
+impl Log {
+    fn push(&self, by: Speaker, line: &[u8]) {
+        let text = String::from_utf8_lossy(line).into_owned();
+        let frame = match by {
+            Speaker::StandardError => Value::Null,
+            Speaker::Client | Speaker::Cli => serde_json::from_str(&text).unwrap_or_default(),
+        };
+        let said = Said { after: self.start.elapsed(), by, text, frame };
+        let mut log = self.said.lock().unwrap_or_else(PoisonError::into_inner);
+        log.push(said);
+        self.changed.send_replace(log.len());
+    }
+
+    fn with<T>(&self, look: impl FnOnce(&[Said]) -> T) -> T {
+        look(&self.said.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+}
+
+impl Cli {
+    /// Starts talking to a process.
+    pub(crate) fn start(
+        command: &mut tokio::process::Command,
+        inner: impl Fn(i32) -> i32,
+    ) -> io::Result<Self> {
+        let mut child =
+            command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn()?;
+        let (changed, changes) = watch::channel(0);
+        let log = Arc::new(Log { start: Instant::now(), said: Mutex::default(), changed });
+        let mut readers = JoinSet::new();
+        if let Some(stdout) = child.stdout.take() {
+            readers.spawn(listen(stdout, Speaker::Cli, Arc::clone(&log)));
+        }
+        if let Some(stderr) = child.stderr.take() {
+            readers.spawn(listen(stderr, Speaker::StandardError, Arc::clone(&log)));
+        }
+        let pid = child.id().and_then(|pid| i32::try_from(pid).ok()).unwrap_or_default();
+        Ok(Self {
+            stdin: child.stdin.take(),
+            child,
+            pid: inner(pid),
+            readers,
+            log,
+            changes,
+            cursor: 0,
+            requests: 0,
+            patience: PATIENCE,
+        })
+    }
+
+    /// Waits this long and no longer, from now on.
+    pub const fn set_patience(&mut self, patience: Duration) {
+        self.patience = patience;
+    }
+
+    /// The id of the process.
+    #[must_use]
+    pub const fn pid(&self) -> i32 {
+        self.pid
+    }
+
+    /// Everything that was said until now.
+    #[must_use]
+    pub fn log(&self) -> Vec<Said> {
+        self.log.with(<[Said]>::to_vec)
+    }
+
+    /// Writes a frame.
+    ///
+    /// # Errors
+    ///
+    /// When the process does not read any more.
+    pub async fn send(&mut self, frame: &Value) -> Result<(), DriverError> {
+        self.send_line(frame.to_string().as_bytes()).await
+    }
+
+    /// Writes a line, whatever it is.
+    ///
+    /// # Errors
+    ///
+    /// When the process does not read any more.
+    pub async fn send_line(&mut self, line: &[u8]) -> Result<(), DriverError> {
+        // Logged before it is written: the answer may come before the write returns.
+        self.log.push(Speaker::Client, line);
+        let result = match &mut self.stdin {
+            Some(stdin) => write_line(stdin, line).await,
+            None => Err(io::Error::from(io::ErrorKind::BrokenPipe)),
+        };
+        result.map_err(|source| DriverError::Write { source, transcript: self.transcript() })
+    }
+
+    /// Says something as the user.
+    ///
+    /// # Errors
+    ///
+    /// When the process does not read any more.
+    pub async fn say(&mut self, text: &str) -> Result<(), DriverError> {
+        self.send(&json!({
+            "type": "user",
+            "message": {"role": "user", "content": text},
+            "parent_tool_use_id": null,
+            "session_id": "",
+        }))
+        .await
+    }
+
+    /// Sends a control request and waits for its answer, passing over nothing else: what comes
+    /// before the answer can still be waited for.
+    ///
+    /// # Errors
+    ///
+    /// When the process ends or the answer does not come. That the answer is an error is for the
+    /// caller to see.
+    pub async fn request(&mut self, request: Value) -> Result<Value, DriverError> {
+        let id = self.post(request).await?;
+        self.answer_to(&id).await
+    }
+
+    /// Sends a control request and returns its id.
+    ///
+    /// # Errors
+    ///
+    /// When the process does not read any more.
+    pub async fn post(&mut self, request: Value) -> Result<String, DriverError> {
+        self.requests += 1;
+        let id = format!("lab-{}", self.requests);
+        self.send(&json!({"type": "control_request", "request_id": id, "request": request}))
+            .await?;
+        Ok(id)
+    }
+
+    /// Waits for the answer to a control request.
+    ///
+    /// # Errors
+    ///
+    /// When the process ends or the answer does not come.
+    pub async fn answer_to(&mut self, id: &str) -> Result<Value, DriverError> {
+        let cursor = self.cursor;
+        let frame = self
+            .wait(&format!("the answer to {id}"), |frame| {
+                frame["type"] == "control_response" && frame["response"]["request_id"] == id
+            })
+            .await;
+        self.cursor = cursor;
+        Ok(frame?["response"].clone())
+    }
+
+    /// Sends `initialize` with these fields and waits for its answer.
+    ///
+    /// # Errors
+    ///
+    /// When the process ends or the answer does not come.
+    pub async fn initialize(&mut self, fields: Value) -> Result<Value, DriverError> {
+        self.request(with(fields, "subtype", "initialize")).await
+    }
+
+    /// Answers a control request of the CLI.
+    ///
+    /// # Errors
+    ///
+    /// When the process does not read any more.
+    pub async fn answer(&mut self, request: &Value, response: Value) -> Result<(), DriverError> {
+        let id = &request["request_id"];
+        self.send(&json!({
+            "type": "control_response",
+            "response": {"subtype": "success", "request_id": id, "response": response},
+        }))
+        .await
+    }
+
+    /// Answers a control request of the CLI with an error.
+    ///
+    /// # Errors
+    ///
+    /// When the process does not read any more.
+    pub async fn refuse(&mut self, request: &Value, error: &str) -> Result<(), DriverError> {
+        let id = &request["request_id"];
+        self.send(&json!({
+            "type": "control_response",
+            "response": {"subtype": "error", "request_id": id, "error": error},
+        }))
+        .await
+    }
+
+    /// Allows the tool of a permission request, with the input as it came.
+    ///
+    /// # Errors
+    ///
+    /// When the process does not read any more.
+    pub async fn allow(&mut self, request: &Value) -> Result<(), DriverError> {
+        let input = &request["request"]["input"];
+        self.answer(request, json!({"behavior": "allow", "updatedInput": input})).await
+    }
+
+    /// Denies the tool of a permission request.
+    ///
+    /// # Errors
+    ///
+    /// When the process does not read any more.
+    pub async fn deny(&mut self, request: &Value, message: &str) -> Result<(), DriverError> {
+        self.answer(request, json!({"behavior": "deny", "message": message})).await
+    }
+
+    /// Waits for a frame of the CLI that fits, from the last one found on.
+    ///
+    /// # Errors
+    ///
+    /// When the process ends or nothing fits in time; the error shows what was said, and `what` was
+    /// waited for.
+    pub async fn wait(
+        &mut self,
+        what: &str,
+        fits: impl Fn(&Value) -> bool,
+    ) -> Result<Value, DriverError> {
+        let deadline = tokio::time::Instant::now() + self.patience;
+        let mut place = self.cursor;
+        loop {
+            self.changes.mark_unchanged();
+            let found = self.log.with(|log| {
+                let new = log.get(place..).unwrap_or_default();
+                place = log.len();
+                let found =
+                    new.iter().position(|said| said.by == Speaker::Cli && fits(&said.frame))?;
+                let index = place - new.len() + found;
+                Some((index, log.get(index)?.frame.clone()))
+            });
+            if let Some((index, frame)) = found {
+                self.cursor = index + 1;
+                return Ok(frame);
+            }
+            let problem = match tokio::time::timeout_at(deadline, self.changed()).await {
+                Ok(true) => continue,
+                Ok(false) => "the process ended",
+                Err(_) => "it did not come in time",
+            };
+            let (what, transcript) = (what.to_owned(), self.transcript());
+            return Err(DriverError::Missing { what, problem, transcript });
+        }
+    }
+
+    /// Waits until something new was said, or nothing more can be.
+    async fn changed(&mut self) -> bool {
+        loop {
+            tokio::select! {
+                biased;
+                changed = self.changes.changed() => return changed.is_ok(),
+                ended = self.readers.join_next() => if ended.is_none() {
+                    // The last words may have come between the two.
+                    return self.changes.has_changed().unwrap_or(false);
+                },
+            }
+        }
+    }
+
+    /// Waits for a control request of the CLI with this subtype.
+    ///
+    /// # Errors
+    ///
+    /// When the process ends or the request does not come.
+    pub async fn asked(&mut self, subtype: &str) -> Result<Value, DriverError> {
+        self.wait(&format!("a request {subtype}"), |frame| {
+            frame["type"] == "control_request" && frame["request"]["subtype"] == subtype
+        })
+        .await
+    }
+
+    /// Waits for the result of a turn.
+    ///
+    /// # Errors
+    ///
+    /// When the process ends or the result does not come.
+    pub async fn result(&mut self) -> Result<Value, DriverError> {
+        self.wait("a result", |frame| frame["type"] == "result").await
+    }
+
+    /// Sends a signal to the process.
+    pub fn signal(&self, signal: Signal) {
+        crate::process::signal(self.pid, signal);
+    }
+
+    /// Closes the standard input of the process, which asks it to end.
+    pub fn close_stdin(&mut self) {
+        self.stdin = None;
+    }
+
+    /// Closes the standard input, waits until the process has ended, and tells how, together with
+    /// everything that was said.
+    ///
+    /// # Errors
+    ///
+    /// When the process does not end in time.
+    pub async fn close(mut self) -> Result<Ended, DriverError> {
+        self.close_stdin();
+        self.ended().await
+    }
+
+    /// Waits until the process has ended by itself.
+    ///
+    /// # Errors
+    ///
+    /// When it does not end in time.
+    pub async fn ended(mut self) -> Result<Ended, DriverError> {
+        let all = async {
+            let status = self.child.wait().await;
+            while self.readers.join_next().await.is_some() {}
+            status
+        };
+        match tokio::time::timeout(self.patience, all).await {
+            Ok(Ok(status)) => Ok(Ended { status, log: self.log() }),
+            Ok(Err(source)) => Err(DriverError::Wait { source }),
+            Err(_) => {
+                let (what, problem) =
+                    ("the end of the process".to_owned(), "it did not come in time");
+                Err(DriverError::Missing { what, problem, transcript: self.transcript() })
+            }
+        }
+    }
+
+    fn transcript(&self) -> Transcript {
+        Transcript(self.log())
+    }
+}
+
+impl Drop for Cli {
+    fn drop(&mut self) {
+        if matches!(self.child.try_wait(), Ok(None)) {
+            self.signal(Signal::KILL);
+        }
+    }
+}
+
+/// A process that has ended.
+#[derive(Debug)]
+#[non_exhaustive]
+pub struct Ended {
+    /// How.
+    pub status: ExitStatus,
+    /// Everything that was said.
+    pub log: Vec<Said>,
+}
+
+/// A JSON object with one more field.
+pub(crate) fn with(mut object: Value, key: &str, value: impl Into<Value>) -> Value {
+    if let Some(fields) = object.as_object_mut() {
+        fields.insert(key.to_owned(), value.into());
+    }
+    object
+}
+
+async fn write_line(stdin: &mut ChildStdin, line: &[u8]) -> io::Result<()> {
+    stdin.write_all(line).await?;
+    stdin.write_all(b"\n").await?;
+    stdin.flush().await
+}
+
+/// Reads a stream of the process to its end. It never waits for anybody but the process.
+async fn listen(mut stream: impl AsyncRead + Unpin, by: Speaker, log: Arc<Log>) {
+    let mut splitter = LineSplitter::with_max_line(MAX_LINE);
+    let mut chunk = vec![0; 64 << 10];
+    let take = |piece: Piece<'_>| match piece {
+        Piece::Line { bytes, .. } | Piece::Blank { bytes, .. } => log.push(by, bytes),
+        _ => log.push(by, b"(a line too long to keep)"),
+    };
+    loop {
+        match stream.read(&mut chunk).await {
+            Ok(0) | Err(_) => break,
+            Ok(length) => splitter.feed(chunk.get(..length).unwrap_or_default(), &take),
+        }
+    }
+    splitter.finish(take);
+}
+
+/// What was said, for people to read when something went wrong.
+#[derive(Debug)]
+pub struct Transcript(Vec<Said>);
+
+impl fmt::Display for Transcript {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        const SHOWN: usize = 60;
+        let skipped = self.0.len().saturating_sub(SHOWN);
+        if skipped > 0 {
+            writeln!(f, "  ({skipped} lines before)")?;
+        }
+        for said in self.0.iter().skip(skipped) {
+            let mark = match said.by {
+                Speaker::Client => '>',
+                Speaker::Cli => '<',
+                Speaker::StandardError => '!',
+            };
+            let text: String = said.text.chars().take(300).collect();
+            let cut = if text.len() < said.text.len() { "…" } else { "" };
+            writeln!(f, "  {:8.3} {mark} {text}{cut}", said.after.as_secs_f64())?;
+        }
+        Ok(())
+    }
+}
+
+/// Why a conversation did not go as it should.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum DriverError {
+    /// The process does not read any more.
+    #[error("the process does not read any more ({source})\n{transcript}")]
+    Write {
+        /// Why.
+        source: io::Error,
+        /// What was said.
+        transcript: Transcript,
+    },
+    /// Something was waited for and did not come.
+    #[error("waited for {what}, but {problem}\n{transcript}")]
+    Missing {
+        /// What was waited for.
+        what: String,
+        /// Why it will not come.
+        problem: &'static str,
+        /// What was said.
+        transcript: Transcript,
+    },
+    /// The end of the process could not be waited for.
+    #[error("the end of the process could not be waited for")]
+    Wait {
+        /// Why.
+        source: io::Error,
+    },
+}

@@ -1,0 +1,389 @@
+//! One call: a scripted model, an isolated CLI and a working folder, gone without a trace
+//! afterwards.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use tempfile::TempDir;
+use tokio::process::Command;
+
+use crate::driver::Cli;
+use crate::guard::{self, Refused};
+use crate::model::{ScriptedModel, StartError};
+use crate::sandbox::{Isolation, Sandbox};
+use crate::script::Script;
+use crate::version::Version;
+use crate::versions::Installed;
+
+/// What is studied: a real CLI, or the simulated one.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Program {
+    /// A real CLI.
+    Real(Installed),
+    /// The simulated CLI, behaving as this version does.
+    Simulated {
+        /// The program `countersign-sim`.
+        executable: PathBuf,
+        /// The version to behave as.
+        version: Version,
+    },
+}
+
+impl Program {
+    /// The version that runs, or that is imitated.
+    #[must_use]
+    pub const fn version(&self) -> Version {
+        match self {
+            Self::Real(installed) => installed.version(),
+            Self::Simulated { version, .. } => *version,
+        }
+    }
+}
+
+/// A scripted model, a working folder and a sandbox for a CLI and its tools.
+///
+/// ```no_run
+/// # async fn example(cli: countersign_lab::Installed) -> Result<(), Box<dyn std::error::Error>> {
+/// use countersign_lab::script::{Answer, Script};
+/// use countersign_lab::{Lab, Launch, Program};
+///
+/// let script = Script::new().then(Answer::text("Four."));
+/// let lab = Lab::builder(Program::Real(cli), script).start().await?;
+/// let mut cli = lab.launch(Launch::new()).await?;
+/// cli.say("What is 2+2?").await?;
+/// assert_eq!(cli.result().await?["result"], "Four.");
+/// cli.close().await?;
+/// lab.close().await?;
+/// # Ok(())
+/// # }
+/// ```
+///
+/// Everything that runs in the laboratory ends with it: when it is closed, when it is dropped, and
+/// when this process is killed.
+#[derive(Debug)]
+pub struct Lab {
+    program: Program,
+    model: ScriptedModel,
+    sandbox: Sandbox,
+    scratch: TempDir,
+    environment: BTreeMap<String, String>,
+}
+
+/// How a laboratory is set up.
+#[derive(Debug)]
+#[must_use = "a builder does nothing until `start`"]
+pub struct LabBuilder {
+    program: Program,
+    script: Script,
+    isolation: Option<Isolation>,
+    files: Vec<(PathBuf, String)>,
+}
+
+impl LabBuilder {
+    /// Keeps processes in by this means, or fails. By default the best that is permitted is taken.
+    pub const fn isolation(mut self, isolation: Isolation) -> Self {
+        self.isolation = Some(isolation);
+        self
+    }
+
+    /// Puts a file into the working folder.
+    pub fn file(mut self, path: impl Into<PathBuf>, content: impl Into<String>) -> Self {
+        self.files.push((path.into(), content.into()));
+        self
+    }
+
+    /// Opens the laboratory.
+    ///
+    /// # Errors
+    ///
+    /// When folders, processes or sockets cannot be had, or the kind of isolation that was asked
+    /// for is not permitted.
+    pub async fn start(self) -> Result<Lab, LabError> {
+        let scratch = tempfile::Builder::new().prefix("countersign-lab-").tempdir()?;
+        // Resolved, because the CLI says in its frames where it really is.
+        let root = scratch.path().canonicalize()?;
+        let (home, work) = (root.join("home"), root.join("work"));
+        for folder in [&home, &work, &root.join("tmp")] {
+            fs::create_dir(folder)?;
+        }
+        for (path, content) in self.files {
+            let file = work.join(path);
+            if let Some(folder) = file.parent() {
+                fs::create_dir_all(folder)?;
+            }
+            fs::write(file, content)?;
+        }
+        let mark = format!("COUNTERSIGN_LAB={}", uuid::Uuid::new_v4());
+        let sandbox = match self.isolation {
+            Some(isolation) => Sandbox::open_with(isolation, mark).await?,
+            None => Sandbox::open(mark).await?,
+        };
+        if let Program::Simulated { .. } = &self.program {
+            fs::write(root.join("script.toml"), self.script.to_toml())?;
+        }
+        let model = ScriptedModel::serve(sandbox.listen()?, self.script)?;
+        model.set("cwd", work.to_string_lossy());
+        model.set("home", home.to_string_lossy());
+        let environment = environment(&home, &model.url());
+        Ok(Lab { program: self.program, model, sandbox, scratch, environment })
+    }
+}
+
+impl Lab {
+    /// A laboratory for this program, with a model that follows this script.
+    pub const fn builder(program: Program, script: Script) -> LabBuilder {
+        LabBuilder { program, script, isolation: None, files: Vec::new() }
+    }
+
+    /// The model. The simulated CLI does not call it: it plays the script itself.
+    #[must_use]
+    pub const fn model(&self) -> &ScriptedModel {
+        &self.model
+    }
+
+    /// What is studied.
+    #[must_use]
+    pub const fn program(&self) -> &Program {
+        &self.program
+    }
+
+    /// How processes are kept in.
+    #[must_use]
+    pub const fn isolation(&self) -> Isolation {
+        self.sandbox.isolation()
+    }
+
+    /// The working folder.
+    #[must_use]
+    pub fn work(&self) -> PathBuf {
+        self.root().join("work")
+    }
+
+    /// The home folder of the CLI.
+    #[must_use]
+    pub fn home(&self) -> PathBuf {
+        self.root().join("home")
+    }
+
+    /// A folder beside the two, for whatever an experiment needs.
+    #[must_use]
+    pub fn root(&self) -> PathBuf {
+        self.scratch.path().canonicalize().unwrap_or_else(|_| self.scratch.path().to_owned())
+    }
+
+    /// The ids of the processes that run in the laboratory now.
+    #[must_use]
+    pub fn processes(&self) -> Vec<i32> {
+        self.sandbox.processes()
+    }
+
+    /// Starts the CLI.
+    ///
+    /// # Errors
+    ///
+    /// When the guard refuses the environment or the arguments, or the program does not start.
+    pub async fn launch(&self, launch: Launch) -> Result<Cli, LaunchError> {
+        let (program, before) = self.command_line();
+        let arguments = launch.arguments();
+        let mut command = self.command(&program, &launch.environment, &arguments)?;
+        command.args(before).args(arguments);
+        let cli = Cli::start(&mut command, |pid| self.sandbox.inner(pid));
+        cli.map_err(|source| LaunchError::Start { program, source })
+    }
+
+    /// The program of the CLI and the arguments that come before those of a client, for a program
+    /// that starts the CLI itself: see [`Lab::command`].
+    #[must_use]
+    pub fn command_line(&self) -> (PathBuf, Vec<String>) {
+        match &self.program {
+            Program::Real(installed) => (installed.executable().to_owned(), Vec::new()),
+            Program::Simulated { executable, version } => {
+                let script = self.root().join("script.toml");
+                let pairs = [
+                    ("--script", script.to_string_lossy().into_owned()),
+                    ("--as", version.to_string()),
+                ];
+                let mut arguments: Vec<_> =
+                    pairs.into_iter().flat_map(|(flag, value)| [flag.to_owned(), value]).collect();
+                arguments.push("--".to_owned());
+                (executable.clone(), arguments)
+            }
+        }
+    }
+
+    /// A command for any program, in the sandbox and the working folder, with the environment that
+    /// the CLI gets, and these variables besides.
+    ///
+    /// # Errors
+    ///
+    /// When the guard refuses the environment or the arguments.
+    pub fn command(
+        &self,
+        program: &Path,
+        variables: &BTreeMap<String, String>,
+        arguments: &[String],
+    ) -> Result<Command, LaunchError> {
+        let mut environment = self.environment.clone();
+        environment.extend(variables.clone());
+        guard::check(
+            environment.iter().map(|(name, value)| (name.as_str(), value.as_str())),
+            arguments.iter().map(String::as_str),
+        )?;
+        let mut command = self
+            .sandbox
+            .command(program, &self.work())
+            .map_err(|source| LaunchError::Start { program: program.to_owned(), source })?;
+        command.envs(environment);
+        Ok(command)
+    }
+
+    /// Ends everything that runs in the laboratory, and removes its folders.
+    ///
+    /// # Errors
+    ///
+    /// When a folder cannot be removed.
+    pub async fn close(self) -> Result<(), LabError> {
+        self.sandbox.close().await?;
+        // The log is kept in memory here: there is no file that could be incomplete.
+        self.model.stop().await.ok();
+        Ok(self.scratch.close()?)
+    }
+}
+
+/// The environment of the CLI: this and nothing else.
+fn environment(home: &Path, model: &str) -> BTreeMap<String, String> {
+    let path = std::env::var("PATH").unwrap_or_else(|_| "/usr/local/bin:/usr/bin:/bin".to_owned());
+    let temporary = home.with_file_name("tmp");
+    let (home, temporary) = (home.to_string_lossy(), temporary.to_string_lossy());
+    let fixed = [
+        ("PATH", path.as_str()),
+        ("HOME", &home),
+        ("TMPDIR", &temporary),
+        ("SHELL", "/bin/bash"),
+        ("TZ", "UTC"),
+        ("LANG", "C.UTF-8"),
+        ("ANTHROPIC_BASE_URL", model),
+        ("ANTHROPIC_API_KEY", guard::DUMMY_KEY),
+        ("CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC", "1"),
+        ("DISABLE_AUTOUPDATER", "1"),
+        ("DISABLE_TELEMETRY", "1"),
+        ("DISABLE_ERROR_REPORTING", "1"),
+        // Lets the mode that asks for nothing start for root, as it is in a container.
+        ("IS_SANDBOX", "1"),
+    ];
+    fixed.into_iter().map(|(name, value)| (name.to_owned(), value.to_owned())).collect()
+}
+
+/// How a CLI is started: as an SDK would, with permission requests on standard output, unless said
+/// otherwise.
+#[derive(Clone, Debug)]
+#[must_use = "pass it to `Lab::launch`"]
+pub struct Launch {
+    prompts: bool,
+    mode: Option<String>,
+    setting_sources: Option<String>,
+    arguments: Vec<String>,
+    environment: BTreeMap<String, String>,
+}
+
+impl Default for Launch {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl Launch {
+    /// The default mode, permissions asked over the protocol, no settings files.
+    pub fn new() -> Self {
+        Self {
+            prompts: true,
+            mode: Some("default".to_owned()),
+            setting_sources: Some(String::new()),
+            arguments: Vec::new(),
+            environment: BTreeMap::new(),
+        }
+    }
+
+    /// Starts in this permission mode.
+    pub fn mode(mut self, mode: &str) -> Self {
+        self.mode = Some(mode.to_owned());
+        self
+    }
+
+    /// Does not ask for permissions over the protocol.
+    pub const fn without_prompts(mut self) -> Self {
+        self.prompts = false;
+        self
+    }
+
+    /// Reads the settings files of these sources, such as `user,project`.
+    pub fn setting_sources(mut self, sources: &str) -> Self {
+        self.setting_sources = Some(sources.to_owned());
+        self
+    }
+
+    /// Goes on with an earlier conversation.
+    pub fn resume(self, session: &str) -> Self {
+        self.arg(format!("--resume={session}"))
+    }
+
+    /// One more argument.
+    pub fn arg(mut self, argument: impl Into<String>) -> Self {
+        self.arguments.push(argument.into());
+        self
+    }
+
+    /// One more variable in the environment.
+    pub fn env(mut self, name: &str, value: &str) -> Self {
+        self.environment.insert(name.to_owned(), value.to_owned());
+        self
+    }
+
+    fn arguments(&self) -> Vec<String> {
+        let mut arguments = vec!["--output-format", "stream-json", "--input-format", "stream-json"];
+        arguments.push("--verbose");
+        if self.prompts {
+            arguments.extend(["--permission-prompt-tool", "stdio"]);
+        }
+        if let Some(mode) = &self.mode {
+            arguments.extend(["--permission-mode", mode]);
+        }
+        if let Some(sources) = &self.setting_sources {
+            arguments.extend(["--setting-sources", sources]);
+        }
+        arguments.extend(self.arguments.iter().map(String::as_str));
+        arguments.into_iter().map(ToOwned::to_owned).collect()
+    }
+}
+
+/// Why a laboratory could not be set up or taken down.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum LabError {
+    /// A folder, a process or a socket could not be had.
+    #[error("the laboratory cannot be set up or taken down: {0}")]
+    Io(#[from] io::Error),
+    /// The scripted model could not be started.
+    #[error(transparent)]
+    Model(#[from] StartError),
+}
+
+/// Why the CLI was not started.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum LaunchError {
+    /// The guard refused.
+    #[error(transparent)]
+    Refused(#[from] Refused),
+    /// The program did not start.
+    #[error("{} did not start", program.display())]
+    Start {
+        /// The program.
+        program: PathBuf,
+        /// Why.
+        source: io::Error,
+    },
+}

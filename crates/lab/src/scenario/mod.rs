@@ -1,0 +1,231 @@
+//! Conversations to have with a CLI: what the model says, what the client does, what must come of
+//! it.
+//!
+//! Each is played on real CLIs, where it shows that a fact about the protocol holds, and on the
+//! simulated CLI, whose faith is measured by comparing what both said: see
+//! `fidelity`.
+#![expect(
+    clippy::indexing_slicing,
+    reason = "a JSON value is read by key, which gives null where there is nothing"
+)]
+
+mod errors;
+mod hooks;
+mod mcp;
+mod parking;
+mod permissions;
+mod plans;
+mod queue;
+mod sessions;
+mod turns;
+
+use std::fmt;
+use std::pin::Pin;
+
+use serde_json::Value;
+
+use crate::driver::{Cli, DriverError, Ended};
+use crate::lab::{Lab, LabError, LaunchError, Program};
+use crate::script::Script;
+use crate::version::Version;
+
+/// A conversation to have with a CLI.
+#[derive(Clone, Copy)]
+pub struct Scenario {
+    name: &'static str,
+    shows: &'static str,
+    script: &'static str,
+    since: Version,
+    play: Play,
+}
+
+type Play = for<'lab> fn(&'lab Lab) -> Playing<'lab>;
+type Playing<'lab> = Pin<Box<dyn Future<Output = Outcome> + Send + 'lab>>;
+type Outcome = Result<Vec<Ended>, ScenarioError>;
+
+impl Scenario {
+    const fn new(
+        name: &'static str,
+        shows: &'static str,
+        script: &'static str,
+        play: Play,
+    ) -> Self {
+        Self { name, shows, script, since: Version::new(0, 0, 0), play }
+    }
+
+    /// Versions before this one cannot do it.
+    const fn since(mut self, version: Version) -> Self {
+        self.since = version;
+        self
+    }
+
+    /// All scenarios, the simple ones first.
+    #[must_use]
+    pub fn all() -> Vec<Self> {
+        [
+            turns::SCENARIOS,
+            permissions::SCENARIOS,
+            plans::SCENARIOS,
+            hooks::SCENARIOS,
+            mcp::SCENARIOS,
+            queue::SCENARIOS,
+            errors::SCENARIOS,
+            sessions::SCENARIOS,
+            parking::SCENARIOS,
+        ]
+        .concat()
+    }
+
+    /// The scenario of this name.
+    #[must_use]
+    pub fn named(name: &str) -> Option<Self> {
+        Self::all().into_iter().find(|scenario| scenario.name == name)
+    }
+
+    /// A short name, such as `tool-allow`.
+    #[must_use]
+    pub const fn name(&self) -> &'static str {
+        self.name
+    }
+
+    /// What it shows, in one sentence.
+    #[must_use]
+    pub const fn shows(&self) -> &'static str {
+        self.shows
+    }
+
+    /// The script of the model.
+    #[must_use]
+    pub const fn script(&self) -> &'static str {
+        self.script
+    }
+
+    /// Whether this version can do it at all.
+    #[must_use]
+    pub fn applies_to(&self, version: Version) -> bool {
+        version >= self.since
+    }
+
+    /// Plays the scenario on a program, in a laboratory of its own, and returns what was said by
+    /// and to each process that was started.
+    ///
+    /// # Errors
+    ///
+    /// When the program did not do what the scenario shows.
+    pub async fn play(&self, program: Program) -> Result<Played, ScenarioError> {
+        let script = Script::parse(self.script, self.name)
+            .map_err(|error| ScenarioError::Script(error.to_string()))?;
+        let lab = Lab::builder(program, script).file("hello.txt", "hello\n").start().await?;
+        let result = (self.play)(&lab).await;
+        let (work, home) = (lab.work(), lab.home());
+        lab.close().await?;
+        let paths = [("$work", work), ("$home", home)]
+            .map(|(name, path)| (name, path.to_string_lossy().into_owned()));
+        Ok(Played { processes: result?, paths })
+    }
+}
+
+impl fmt::Debug for Scenario {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Scenario").field("name", &self.name).finish_non_exhaustive()
+    }
+}
+
+/// What was said in a scenario.
+#[derive(Debug)]
+#[non_exhaustive]
+pub struct Played {
+    /// The processes that were started, one after the other.
+    pub processes: Vec<Ended>,
+    /// The folders of this run, by a name that is the same in every run.
+    pub paths: [(&'static str, String); 2],
+}
+
+/// Why a scenario did not show what it should.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum ScenarioError {
+    /// The script cannot be read.
+    #[error("the script of the scenario is broken: {0}")]
+    Script(String),
+    /// The laboratory could not be set up or taken down.
+    #[error(transparent)]
+    Lab(#[from] LabError),
+    /// The CLI was not started.
+    #[error(transparent)]
+    Launch(#[from] LaunchError),
+    /// The conversation did not go on.
+    #[error(transparent)]
+    Driver(#[from] DriverError),
+    /// The CLI did something else.
+    #[error("{expected}, but: {found}")]
+    Differs {
+        /// What was expected.
+        expected: String,
+        /// What came instead.
+        found: String,
+    },
+}
+
+/// Says what must hold, and shows `found` where it does not.
+fn ensure(holds: bool, expected: &str, found: &Value) -> Result<(), ScenarioError> {
+    if holds {
+        return Ok(());
+    }
+    Err(ScenarioError::Differs { expected: expected.to_owned(), found: found.to_string() })
+}
+
+/// Whether the version of the program is at least this one of the series 2.1.
+fn at_least(lab: &Lab, patch: u32) -> bool {
+    lab.program().version() >= Version::new(2, 1, patch)
+}
+
+/// The frames of a process that has ended.
+fn frames(ended: &Ended) -> impl Iterator<Item = &Value> {
+    let said = ended.log.iter().filter(|said| said.by == crate::driver::Speaker::Cli);
+    said.map(|said| &said.frame)
+}
+
+/// How a client answers a request of the CLI.
+enum Reply {
+    /// With this.
+    Success(Value),
+    /// With an error.
+    Error(&'static str),
+}
+
+/// Answers what the CLI asks until a frame fits, and returns that frame.
+async fn serve(
+    cli: &mut Cli,
+    what: &str,
+    until: impl Fn(&Value) -> bool,
+    mut reply: impl FnMut(&Value) -> Reply,
+) -> Result<Value, DriverError> {
+    loop {
+        let asks = |frame: &Value| frame["type"] == "control_request";
+        let frame = cli.wait(what, |frame| asks(frame) || until(frame)).await?;
+        if !asks(&frame) {
+            return Ok(frame);
+        }
+        match reply(&frame) {
+            Reply::Success(response) => cli.answer(&frame, response).await?,
+            Reply::Error(error) => cli.refuse(&frame, error).await?,
+        }
+    }
+}
+
+fn is_result(frame: &Value) -> bool {
+    frame["type"] == "result"
+}
+
+/// The text of the tool results that a frame holds.
+fn tool_results(frame: &Value) -> Vec<String> {
+    let blocks = frame["message"]["content"].as_array().into_iter().flatten();
+    blocks
+        .filter(|block| block["type"] == "tool_result")
+        .map(|block| match &block["content"] {
+            Value::String(text) => text.clone(),
+            other => other.to_string(),
+        })
+        .collect()
+}

@@ -1,0 +1,34 @@
+//! The real CLI, several versions of it, and the simulated CLI beside it.
+//!
+//! Each scenario is one test for each version: it is played on the real CLI, where it must show
+//! what it says, and on the simulated CLI, and what both said is compared. Versions that are not
+//! there yet are installed; nothing is skipped.
+#![expect(clippy::unwrap_used, clippy::panic, reason = "a test that cannot go on has failed")]
+
+mod scenarios;
+
+use std::process::ExitCode;
+
+use countersign_lab::{Installed, Version, Versions};
+use libtest_mimic::{Arguments, Failed, Trial};
+
+fn main() -> ExitCode {
+    libtest_mimic::run(&Arguments::from_args(), scenarios::trials()).exit_code()
+}
+
+/// A test that is a future.
+fn trial<F: Future<Output = Result<(), Failed>>>(
+    name: impl Into<String>,
+    test: impl FnOnce() -> F + Send + 'static,
+) -> Trial {
+    Trial::test(name, move || runtime().block_on(test()))
+}
+
+fn runtime() -> tokio::runtime::Runtime {
+    tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build().unwrap()
+}
+
+async fn installed(version: Version) -> Installed {
+    let versions = Versions::in_default_folder().unwrap();
+    versions.install(version).await.unwrap_or_else(|error| panic!("{error}"))
+}
