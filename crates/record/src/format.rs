@@ -237,6 +237,33 @@ impl Text {
             Self::Bytes(bytes) => bytes.as_slice(),
         }
     }
+
+    /// The bytes, without copying them.
+    #[must_use]
+    pub fn into_bytes(self) -> Vec<u8> {
+        match self {
+            Self::Utf8(text) => text.into_bytes(),
+            Self::Bytes(bytes) => bytes,
+        }
+    }
+
+    /// The text, where it is UTF-8.
+    #[must_use]
+    pub const fn as_str(&self) -> Option<&str> {
+        match self {
+            Self::Utf8(text) => Some(text.as_str()),
+            Self::Bytes(_) => None,
+        }
+    }
+
+    /// As text where the bytes are UTF-8, as it has to be. Pieces that are not can make a line
+    /// that is.
+    pub(crate) fn normalised(self) -> Self {
+        match self {
+            Self::Utf8(text) => Self::Utf8(text),
+            Self::Bytes(bytes) => bytes.into(),
+        }
+    }
 }
 
 impl From<Vec<u8>> for Text {

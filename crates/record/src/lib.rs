@@ -7,7 +7,11 @@
 #![warn(missing_docs)]
 
 mod format;
+mod lines;
+mod reader;
 
 pub use self::format::{
     Channel, End, Entry, FormatVersion, Header, HeaderError, Note, Record, RecordError, Text,
 };
+pub use self::lines::{DEFAULT_MAX_LINE, TapeItem, TapeLine, TapeLines};
+pub use self::reader::{DEFAULT_MAX_RECORD, Tail, TapeError, TapeReader};
