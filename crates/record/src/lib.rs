@@ -10,6 +10,8 @@ mod format;
 mod lines;
 mod reader;
 
+pub mod meaning;
+
 pub use self::format::{
     Channel, End, Entry, FormatVersion, Header, HeaderError, Note, Record, RecordError, Text,
 };

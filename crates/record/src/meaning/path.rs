@@ -1,6 +1,6 @@
 //! Where a value stands in a frame, and patterns for such places.
 
-use std::fmt;
+use std::fmt::{self, Write as _};
 
 /// A step from a value to one inside it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -17,16 +17,14 @@ impl JsonPath {
     pub(crate) fn new(steps: &[Step<'_>]) -> Self {
         let mut text = String::new();
         for step in steps {
-            match step {
-                Step::Index(index) => text.push_str(&format!("[{index}]")),
-                Step::Key(key) if is_plain(key) => {
-                    if !text.is_empty() {
-                        text.push('.');
-                    }
-                    text.push_str(key);
-                }
-                Step::Key(key) => text.push_str(&format!("[{key:?}]")),
-            }
+            let dot = if text.is_empty() { "" } else { "." };
+            let written = match step {
+                Step::Index(index) => write!(text, "[{index}]"),
+                Step::Key(key) if is_plain(key) => write!(text, "{dot}{key}"),
+                Step::Key(key) => write!(text, "[{key:?}]"),
+            };
+            // Writing to a string cannot fail.
+            debug_assert!(written.is_ok());
         }
         Self(text)
     }

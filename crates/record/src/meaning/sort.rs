@@ -45,7 +45,10 @@ impl Sort {
 /// What a field holds an id of, by its key.
 pub(crate) fn id_key(key: &str) -> Option<Sort> {
     Some(match key {
-        "session_id" | "sessionId" | "new_conversation_id" | "transcript_session_ids"
+        "session_id"
+        | "sessionId"
+        | "new_conversation_id"
+        | "transcript_session_ids"
         | "fromSession" => Sort::Session,
         "request_id" | "requestId" | "requestID" | "request-id" | "requestRef" => Sort::Request,
         "tool_use_id"

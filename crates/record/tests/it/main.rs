@@ -5,6 +5,8 @@
     reason = "a test that cannot go on has failed"
 )]
 
+mod conversations;
+mod meaning;
 mod reading;
 
 /// A test file that is not named above would never run.
