@@ -14,6 +14,7 @@ mod version;
 mod versions;
 
 pub mod command;
+pub mod fidelity;
 pub mod model;
 pub mod scenario;
 pub mod script;

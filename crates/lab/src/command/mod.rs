@@ -5,6 +5,7 @@
 //! when something went wrong, which is then said on standard error, and 2 when the command line
 //! cannot be understood.
 
+mod fidelity;
 mod model;
 mod output;
 mod script;
@@ -29,6 +30,7 @@ const EXIT_CODES: &str =
 
 #[derive(Debug, Subcommand)]
 enum Command {
+    Fidelity(fidelity::Args),
     Install(versions::Install),
     /// List the versions of the real CLI that are installed
     List,
@@ -44,6 +46,7 @@ pub fn main() -> ExitCode {
     let arguments = Arguments::parse();
     let mut output = Output::standard();
     let result = match arguments.command {
+        Command::Fidelity(args) => fidelity::run(&args, &mut output),
         Command::Install(args) => versions::install(&args, &mut output),
         Command::List => versions::list(&mut output),
         Command::Model(args) => model::run(&args, &mut output),

@@ -3,7 +3,7 @@
 //!
 //! Each is played on real CLIs, where it shows that a fact about the protocol holds, and on the
 //! simulated CLI, whose faith is measured by comparing what both said: see
-//! `fidelity`.
+//! [`fidelity`](crate::fidelity).
 #![expect(
     clippy::indexing_slicing,
     reason = "a JSON value is read by key, which gives null where there is nothing"
@@ -117,11 +117,11 @@ impl Scenario {
             .map_err(|error| ScenarioError::Script(error.to_string()))?;
         let lab = Lab::builder(program, script).file("hello.txt", "hello\n").start().await?;
         let result = (self.play)(&lab).await;
-        let (work, home) = (lab.work(), lab.home());
+        let (root, plans) = (lab.root(), plan_files(&lab));
         lab.close().await?;
-        let paths = [("$work", work), ("$home", home)]
-            .map(|(name, path)| (name, path.to_string_lossy().into_owned()));
-        Ok(Played { processes: result?, paths })
+        let processes = result?;
+        let tasks = processes.iter().flat_map(frames).filter_map(task).collect();
+        Ok(Played { root: root.to_string_lossy().into_owned(), plans, tasks, processes })
     }
 }
 
@@ -137,8 +137,26 @@ impl fmt::Debug for Scenario {
 pub struct Played {
     /// The processes that were started, one after the other.
     pub processes: Vec<Ended>,
-    /// The folders of this run, by a name that is the same in every run.
-    pub paths: [(&'static str, String); 2],
+    /// The folder of the laboratory.
+    pub root: String,
+    /// The plan files that were written, whose names the CLI makes up of words.
+    pub plans: Vec<String>,
+    /// The ids of the tasks that were begun.
+    pub tasks: Vec<String>,
+}
+
+fn plan_files(lab: &Lab) -> Vec<String> {
+    let files = std::fs::read_dir(lab.home().join(".claude/plans")).into_iter().flatten();
+    let mut names: Vec<_> =
+        files.filter_map(|file| Some(file.ok()?.path().to_string_lossy().into_owned())).collect();
+    names.sort();
+    names
+}
+
+/// The id of a task that begins.
+fn task(frame: &Value) -> Option<String> {
+    let begins = frame["subtype"] == "task_started";
+    begins.then(|| frame["task_id"].as_str().map(ToOwned::to_owned)).flatten()
 }
 
 /// Why a scenario did not show what it should.

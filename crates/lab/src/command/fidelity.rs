@@ -1,0 +1,148 @@
+//! `countersign-lab fidelity`: how faithful the simulated CLI is.
+
+use std::path::PathBuf;
+
+use tokio::runtime::Runtime;
+
+use super::output::{Failure, Output};
+use crate::fidelity::{Verdict, measure};
+use crate::lab::Program;
+use crate::scenario::Scenario;
+use crate::version::Version;
+use crate::versions::{Installed, Versions};
+
+/// Play scenarios on the real CLI and on the simulated one, and compare what both say
+///
+/// Prints a table of scenarios and versions: `same`, `known` for a difference that has a reason,
+/// or `DIFFERS`. The exit code is 1 if anything differs.
+#[derive(Debug, clap::Args)]
+pub(super) struct Args {
+    /// Scenarios; all of them if none is given
+    scenarios: Vec<String>,
+    /// A version of the CLI; may be given several times. Those that everything is tested with, if
+    /// it is not given
+    #[arg(long = "cli", value_name = "VERSION")]
+    versions: Vec<Version>,
+    /// The simulated CLI; `countersign-sim` beside this program, if it is not given
+    #[arg(long, value_name = "PROGRAM")]
+    sim: Option<PathBuf>,
+    /// Show known differences as well
+    #[arg(long)]
+    all: bool,
+}
+
+pub(super) fn run(args: &Args, output: &mut Output) -> Result<(), Failure> {
+    Runtime::new()?.block_on(table(args, output))
+}
+
+async fn table(args: &Args, output: &mut Output) -> Result<(), Failure> {
+    let scenarios = chosen(&args.scenarios)?;
+    let sim = simulator(args.sim.as_ref())?;
+    let mut clis: Vec<Installed> = Vec::new();
+    let versions = if args.versions.is_empty() { &Version::TESTED[..] } else { &args.versions };
+    let folder = Versions::in_default_folder()?;
+    for version in versions {
+        clis.push(folder.install(*version).await?);
+    }
+
+    let width = scenarios.iter().map(|scenario| scenario.name().len()).max().unwrap_or_default();
+    let header: String =
+        clis.iter().map(|cli| format!("  {:<10}", cli.version().to_string())).collect();
+    output.line(format_args!("{:width$}{header}", "scenario"))?;
+    let (mut details, mut counts) = (Vec::new(), Counts::default());
+    for scenario in scenarios {
+        let mut row = format!("{:width$}", scenario.name());
+        for cli in &clis {
+            let version = cli.version();
+            let simulated = Program::Simulated { executable: sim.clone(), version };
+            let verdict = measure(scenario, Program::Real(cli.clone()), simulated).await;
+            counts.add(&verdict);
+            row.push_str(&format!("  {:<10}", cell(&verdict)));
+            details.extend(told(&verdict, args.all).map(|text| (scenario, version, text)));
+        }
+        output.line(row.trim_end())?;
+    }
+    for (scenario, version, text) in details {
+        output.line(format_args!("\n{} on {version}: {text}", scenario.name()))?;
+    }
+    output.line(format_args!("\n{counts}"))?;
+    if counts.differ > 0 {
+        return Err(Failure::new("the simulated CLI differs from the real one"));
+    }
+    Ok(())
+}
+
+fn chosen(names: &[String]) -> Result<Vec<Scenario>, Failure> {
+    if names.is_empty() {
+        return Ok(Scenario::all());
+    }
+    let named = |name: &String| {
+        Scenario::named(name).ok_or_else(|| {
+            let known: Vec<_> = Scenario::all().iter().map(Scenario::name).collect();
+            Failure::new(format!("there is no scenario {name}; there are: {}", known.join(", ")))
+        })
+    };
+    names.iter().map(named).collect()
+}
+
+/// The simulated CLI: the one that is named, or the one beside this program.
+fn simulator(named: Option<&PathBuf>) -> Result<PathBuf, Failure> {
+    let path = match named {
+        Some(path) => path.clone(),
+        None => std::env::current_exe()?.with_file_name("countersign-sim"),
+    };
+    if !path.is_file() {
+        let path = path.display();
+        return Err(Failure::new(format!(
+            "{path} is not there; name the simulated CLI with --sim"
+        )));
+    }
+    Ok(path)
+}
+
+#[derive(Default)]
+struct Counts {
+    same: usize,
+    known: usize,
+    differ: usize,
+}
+
+impl Counts {
+    fn add(&mut self, verdict: &Verdict) {
+        match verdict {
+            Verdict::DoesNotApply => {}
+            Verdict::Same => self.same += 1,
+            Verdict::Known(_) => self.known += 1,
+            Verdict::Differs(_) | Verdict::Broken { .. } => self.differ += 1,
+        }
+    }
+}
+
+impl std::fmt::Display for Counts {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let Self { same, known, differ } = self;
+        write!(f, "{same} the same, {known} with known differences, {differ} different")
+    }
+}
+
+fn cell(verdict: &Verdict) -> String {
+    match verdict {
+        Verdict::DoesNotApply => "-".to_owned(),
+        Verdict::Same => "same".to_owned(),
+        Verdict::Known(departures) => format!("known {}", departures.len()),
+        Verdict::Differs(departures) => format!("DIFFERS {}", departures.len()),
+        Verdict::Broken { .. } => "BROKEN".to_owned(),
+    }
+}
+
+/// What is to be said about a verdict besides its cell.
+fn told(verdict: &Verdict, all: bool) -> impl Iterator<Item = String> {
+    let lines = match verdict {
+        Verdict::DoesNotApply | Verdict::Same => Vec::new(),
+        Verdict::Known(departures) if all => departures.iter().map(ToString::to_string).collect(),
+        Verdict::Known(_) => Vec::new(),
+        Verdict::Differs(departures) => departures.iter().map(ToString::to_string).collect(),
+        Verdict::Broken { program, error } => vec![format!("{program} did not play it: {error}")],
+    };
+    lines.into_iter()
+}
