@@ -25,3 +25,8 @@ pub use self::lab::{Lab, LabBuilder, LabError, Launch, LaunchError, Program};
 pub use self::sandbox::Isolation;
 pub use self::version::{NotAVersion, Version};
 pub use self::versions::{InstallError, Installed, Versions};
+
+/// The example of the guide to scripts is compiled.
+#[cfg(doctest)]
+#[doc = include_str!("../../../docs/scripts.md")]
+struct Guide;

@@ -4,18 +4,26 @@ use std::collections::{BTreeSet, HashSet};
 
 use regex::Regex;
 
-use super::answer::{Answer, Block, Ending};
+use super::answer::{Answer, Ending};
 use super::template::{self, Piece, Unclosed, Variable};
+use super::texts::each_text;
 use super::{Entry, Problem, Script, ScriptError};
 
 /// Something in a script that would go wrong when it is played.
 pub(super) struct Flaw {
     /// The entry, counted from 0, where it is in one.
     pub(super) entry: Option<usize>,
-    /// The variable that is wrong, where it is one.
-    pub(super) variable: Option<String>,
+    /// What of the entry it is about.
+    pub(super) at: At,
     /// What is wrong.
     pub(super) message: String,
+}
+
+/// What of an entry a flaw is about.
+pub(super) enum At {
+    Entry,
+    Variable(String),
+    Label(String),
 }
 
 impl Script {
@@ -43,30 +51,35 @@ pub(super) fn flaws(script: &Script) -> Vec<Flaw> {
     let mut flaws = Vec::new();
     let mut labels = BTreeSet::new();
     for (at, entry) in script.entries.iter().enumerate() {
-        let mut flaw = |message| flaws.push(Flaw { entry: Some(at), variable: None, message });
+        let mut flaw = |at_part, message: String| {
+            flaws.push(Flaw { entry: Some(at), at: at_part, message });
+        };
         if entry.times == Some(0) {
-            flaw("is served 0 times; leave it out".to_owned());
+            flaw(At::Entry, "is served 0 times; leave it out".to_owned());
         }
         let silent = matches!(entry.answer.ending, Ending::Error(_) | Ending::Reset);
         if silent && !entry.answer.blocks.is_empty() {
-            flaw("ends before anything is said, so it can say nothing".to_owned());
+            flaw(At::Entry, "ends before anything is said, so it can say nothing".to_owned());
         }
         for call in entry.answer.tool_uses() {
             if !call.input.is_object() {
-                flaw(format!("the input of the tool {} is not an object", call.name));
+                let message = format!("the input of the tool {} is not an object", call.name);
+                flaw(At::Entry, message);
             }
             let Some(label) = &call.label else { continue };
-            if !template::is_name(label) {
-                flaw(format!("{label:?} cannot be a label: {NAMES}"));
+            let message = if !template::is_name(label) {
+                format!("{label:?} cannot be a label; {NAME}")
             } else if !labels.insert(label.as_str()) {
-                flaw(format!("the label {label:?} is already that of another call"));
-            }
+                format!("the label {label:?} is already that of another call")
+            } else {
+                continue;
+            };
+            flaw(At::Label(label.clone()), message);
         }
     }
     for name in script.variables.keys().chain(&script.needs) {
         if !template::may_be_set(name) {
-            let message = format!("{name:?} cannot be the name of a variable: {NAMES}");
-            flaws.push(Flaw { entry: None, variable: None, message });
+            flaws.push(Flaw { entry: None, at: At::Entry, message: not_a_variable(name) });
         }
     }
     if let Some(text) = &script.otherwise {
@@ -78,9 +91,14 @@ pub(super) fn flaws(script: &Script) -> Vec<Flaw> {
     flaws
 }
 
-pub(super) const NAMES: &str =
-    "a name is a letter, then letters, digits, `_` and `-`, and not text, turn, result or match";
+const NAME: &str = "a name is a letter, then letters, digits, `_` and `-`";
 const ESCAPE: &str = "write `$${` for a `${` that is meant";
+
+/// Says that this cannot be the name of a variable.
+pub(super) fn not_a_variable(name: &str) -> String {
+    let taken = if template::is_name(name) { "it has a meaning already" } else { NAME };
+    format!("{name:?} cannot be the name of a variable; {taken}")
+}
 
 /// What is wrong with the variables of an answer.
 fn of_texts(
@@ -93,18 +111,20 @@ fn of_texts(
     let mut seen = HashSet::new();
     each_text(answer, &mut |text| {
         for piece in template::pieces(text) {
-            let (variable, message) = match piece {
+            let (at, message) = match piece {
                 Ok(Piece::Text(_)) => continue,
                 Ok(Piece::Variable(name)) if !seen.insert(name.to_owned()) => continue,
                 Ok(Piece::Variable(name)) => {
                     match of_variable(script, entry.map(|(_, entry)| entry), labels, name) {
-                        Some(message) => (Some(name.to_owned()), message),
+                        Some(message) => (At::Variable(name.to_owned()), message),
                         None => continue,
                     }
                 }
-                Err(Unclosed) => (None, format!("`${{` without its `}}` in {text:?}; {ESCAPE}")),
+                Err(Unclosed) => {
+                    (At::Entry, format!("`${{` without its `}}` in {text:?}; {ESCAPE}"))
+                }
             };
-            flaws.push(Flaw { entry: entry.map(|(at, _)| at), variable, message });
+            flaws.push(Flaw { entry: entry.map(|(number, _)| number), at, message });
         }
     });
 }
@@ -153,70 +173,4 @@ fn of_group(entry: Option<&Entry>, name: &str, group: &str) -> Option<String> {
         Err(_) => regex.capture_names().flatten().any(|known| known == group),
     };
     (!known).then(|| format!("the regular expression /{regex}/ has no group for `${{{name}}}`"))
-}
-
-/// Shows every text of an answer in which variables are replaced.
-pub(super) fn each_text(answer: &Answer, see: &mut impl FnMut(&str)) {
-    // To see each text is to replace it by itself; so the two cannot fall apart.
-    let mut copy = answer.clone();
-    let seen: Result<(), std::convert::Infallible> = map_texts(&mut copy, &mut |text| {
-        see(text);
-        Ok(None)
-    });
-    match seen {
-        Ok(()) => {}
-        Err(never) => match never {},
-    }
-}
-
-/// Replaces the texts of an answer, all but those for which `new` has none.
-pub(super) fn map_texts<E>(
-    answer: &mut Answer,
-    new: &mut impl FnMut(&str) -> Result<Option<String>, E>,
-) -> Result<(), E> {
-    let mut replace = |text: &mut String| -> Result<(), E> {
-        if let Some(new) = new(text)? {
-            *text = new;
-        }
-        Ok(())
-    };
-    for block in &mut answer.blocks {
-        match block {
-            Block::Text(text) | Block::Thinking(text) => replace(text)?,
-            Block::ToolUse(call) => {
-                replace(&mut call.name)?;
-                call.id.as_mut().map_or(Ok(()), &mut replace)?;
-                call.result.as_mut().map_or(Ok(()), &mut replace)?;
-                map_json(&mut call.input, &mut replace)?;
-            }
-            Block::Fault(_) => {}
-        }
-    }
-    answer.stop_reason.as_mut().map_or(Ok(()), &mut replace)?;
-    answer.model.as_mut().map_or(Ok(()), &mut replace)?;
-    match &mut answer.ending {
-        Ending::Error(error) | Ending::StreamError { error, .. } => {
-            replace(&mut error.kind)?;
-            replace(&mut error.message)
-        }
-        Ending::Complete | Ending::Cut { .. } | Ending::Hang { .. } | Ending::Reset => Ok(()),
-    }
-}
-
-fn map_json<E>(
-    value: &mut serde_json::Value,
-    replace: &mut impl FnMut(&mut String) -> Result<(), E>,
-) -> Result<(), E> {
-    match value {
-        serde_json::Value::String(text) => replace(text),
-        serde_json::Value::Array(items) => {
-            items.iter_mut().try_for_each(|item| map_json(item, replace))
-        }
-        serde_json::Value::Object(fields) => {
-            fields.values_mut().try_for_each(|field| map_json(field, replace))
-        }
-        serde_json::Value::Null | serde_json::Value::Bool(_) | serde_json::Value::Number(_) => {
-            Ok(())
-        }
-    }
 }

@@ -45,11 +45,13 @@
 mod answer;
 mod check;
 mod fault;
+mod fit;
 mod parse;
 mod player;
 mod print;
 mod request;
 mod template;
+mod texts;
 mod when;
 
 use std::collections::BTreeMap;

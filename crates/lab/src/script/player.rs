@@ -3,14 +3,14 @@
 use std::collections::{BTreeMap, HashMap};
 use std::fmt;
 
-use regex::Captures;
 use serde_json::Value;
 
 use super::answer::{Answer, ApiError, Block};
-use super::check::map_texts;
-use super::request::{Request, RequestKind, ToolResult};
+use super::fit::{Group, News};
+use super::request::{Request, RequestKind};
 use super::template::{self, Piece, Unclosed, Variable};
-use super::{Entry, Script, When};
+use super::texts::map_texts;
+use super::{Entry, Script};
 
 /// What is said when a script has nothing to say any more, and no `otherwise`.
 const NO_ANSWER_LEFT: &str = "This script has no answer left.";
@@ -109,7 +109,7 @@ struct Missing {
 /// What the entry that was chosen knows of the request.
 struct Scene<'a> {
     request: Request<'a>,
-    groups: Vec<(Option<String>, String)>,
+    groups: Vec<Group>,
 }
 
 impl Player {
@@ -147,7 +147,8 @@ impl Player {
     /// The answer to a request, which is the body of a request to the Messages API.
     ///
     /// An answer that uses a variable without a value becomes an error of status 400 that says
-    /// which variable on which line it was.
+    /// which variable on which line it was. It is not used up by that: some versions of the CLI
+    /// try again after a 400, and would hide the mistake if the script went on.
     pub fn play(&mut self, request: &Value) -> Played {
         let request = Request::new(request);
         let kind = request.kind();
@@ -157,8 +158,11 @@ impl Player {
         let (by, mut answer, groups) = self.choose(request, kind);
         let scene = Scene { request, groups };
         let expanded = map_texts(&mut answer, &mut |text| self.expand(text, &scene).map(Some));
-        if let Err(missing) = expanded {
-            answer = Answer::error(ApiError::new(400).message(self.complain(by, &missing)));
+        match expanded {
+            Ok(()) => self.count(by),
+            Err(missing) => {
+                answer = Answer::error(ApiError::new(400).message(self.complain(by, &missing)));
+            }
         }
         self.name_calls(&mut answer, request);
         Played { answer, by, kind, turn: self.turn }
@@ -178,12 +182,16 @@ impl Player {
         counts.filter(|entry| entry.served < entry.expected).collect()
     }
 
-    /// Picks the answer, and counts it.
-    fn choose(
-        &mut self,
-        request: Request<'_>,
-        kind: RequestKind,
-    ) -> (Source, Answer, Vec<(Option<String>, String)>) {
+    /// Counts that an entry was served.
+    fn count(&mut self, by: Source) {
+        let Source::Entry { number, .. } = by else { return };
+        if let Some(served) = self.served.get_mut(number.saturating_sub(1)) {
+            *served = served.saturating_add(1);
+        }
+    }
+
+    /// Picks the answer.
+    fn choose(&self, request: Request<'_>, kind: RequestKind) -> (Source, Answer, Vec<Group>) {
         let news = News::of(request, kind, self.turn);
         let mut chosen = None;
         for (at, (entry, served)) in self.script.entries.iter().zip(&self.served).enumerate() {
@@ -210,9 +218,6 @@ impl Player {
             let text = self.script.otherwise.as_deref().unwrap_or(NO_ANSWER_LEFT);
             return (Source::Otherwise, Answer::text(text), Vec::new());
         };
-        if let Some(served) = self.served.get_mut(at) {
-            *served = served.saturating_add(1);
-        }
         (Source::Entry { number: at + 1, line: entry.line() }, entry.answer.clone(), groups)
     }
 
@@ -283,11 +288,11 @@ impl Player {
             Variable::Match(group) => {
                 let number = group.parse::<usize>();
                 let mut groups = scene.groups.iter().enumerate();
-                let found = groups.find(|(at, (name, _))| match number {
+                let found = groups.find(|(at, known)| match number {
                     Ok(number) => *at == number,
-                    Err(_) => name.as_deref() == Some(group),
+                    Err(_) => known.name.as_deref() == Some(group),
                 });
-                let value = found.map(|(_, (_, value))| value.clone());
+                let value = found.map(|(_, group)| group.text.clone());
                 (value, "no regular expression of this answer has that group".to_owned())
             }
             Variable::Named(_) => (set(), "nobody gave it".to_owned()),
@@ -316,81 +321,4 @@ impl Entry {
         let known = place.variables.iter().find(|(name, _)| name == variable);
         known.map(|(_, line)| *line).or(place.line)
     }
-}
-
-/// What is new in a request: what a [`When`] looks at.
-struct News<'a> {
-    request: Request<'a>,
-    kind: RequestKind,
-    turn: u64,
-    text: Option<String>,
-    first: Option<String>,
-    results: Vec<ToolResult>,
-}
-
-impl<'a> News<'a> {
-    fn of(request: Request<'a>, kind: RequestKind, turn: u64) -> Self {
-        Self {
-            request,
-            kind,
-            turn,
-            text: request.new_text(),
-            first: request.first_text(),
-            results: request.new_tool_results(),
-        }
-    }
-
-    /// The groups of the regular expression, if everything that is asked for holds.
-    fn fits(&self, when: &When) -> Option<Vec<(Option<String>, String)>> {
-        if (self.kind == RequestKind::Side) != when.side {
-            return None;
-        }
-        if when.agent.is_some_and(|agent| agent != (self.kind == RequestKind::Agent)) {
-            return None;
-        }
-        let main = self.kind == RequestKind::Main;
-        if when.turn.is_some_and(|turn| !main || turn != self.turn) {
-            return None;
-        }
-        let is_in = |pattern: Option<&super::Pattern>, text: Option<&str>| match (pattern, text) {
-            (None, _) => true,
-            (Some(pattern), Some(text)) => pattern.is_in(text),
-            (Some(_), None) => false,
-        };
-        let model = Some(self.request.model());
-        let result = if when.asks_for_a_result() {
-            let mut results = self.results.iter().rev();
-            Some(results.find(|result| {
-                is_in(when.result.as_ref(), Some(&result.text))
-                    && when.error.is_none_or(|error| error == result.is_error)
-                    && when.tool.as_ref().is_none_or(|tool| result.tool.as_ref() == Some(tool))
-            })?)
-        } else {
-            None
-        };
-        let holds = is_in(when.text.as_ref(), self.text.as_deref())
-            && is_in(when.first.as_ref(), self.first.as_deref())
-            && is_in(when.model.as_ref(), model);
-        if !holds {
-            return None;
-        }
-        let looked_at = [
-            (when.text.as_ref(), self.text.as_deref()),
-            (when.result.as_ref(), result.map(|result| result.text.as_str())),
-            (when.first.as_ref(), self.first.as_deref()),
-            (when.model.as_ref(), model),
-        ];
-        let captures = looked_at.into_iter().find_map(|(pattern, text)| {
-            let regex = pattern?.regex()?;
-            Some(groups(regex, &regex.captures(text?)?))
-        });
-        Some(captures.unwrap_or_default())
-    }
-}
-
-/// The groups of a match, with their names. A group that took no part is empty.
-fn groups(regex: &regex::Regex, captures: &Captures<'_>) -> Vec<(Option<String>, String)> {
-    let names = regex.capture_names().map(|name| name.map(str::to_owned));
-    let values = captures.iter().map(|group| group.map_or("", |found| found.as_str()).to_owned());
-    names.zip(values).collect()
 }

@@ -1,6 +1,8 @@
 //! Reads a script from its file.
 
 mod answer;
+mod input;
+mod marks;
 mod table;
 mod units;
 
@@ -10,8 +12,9 @@ use std::path::{Path, PathBuf};
 
 use toml::de::DeTable;
 
-use self::answer::Variables;
+use self::marks::Marks;
 use self::table::{Table, Trouble};
+use super::check::At;
 use super::template;
 use super::{Act, Aside, Misbehaviour, Script, check};
 
@@ -132,15 +135,15 @@ impl Script {
 struct Reading {
     script: Script,
     /// Where the variables of `otherwise` stand.
-    otherwise: Variables,
+    otherwise: Marks,
     /// Where each entry stands, and its variables.
     spans: Vec<EntrySpans>,
 }
 
-/// Where an entry and its variables stand.
+/// Where an entry and its parts stand.
 struct EntrySpans {
     entry: Range<usize>,
-    variables: Variables,
+    marks: Marks,
 }
 
 impl Reading {
@@ -159,19 +162,20 @@ impl Reading {
         for mut answer in table.tables("answer", "an answer") {
             let span = answer.span();
             let before = table.trouble().count();
-            let (mut entry, variables) = answer::entry(&mut answer);
+            let (mut entry, marks) = answer::entry(&mut answer);
             answer.finish();
             // With another problem, such as a key that is misspelt, it may say something after all.
             if table.trouble().count() == before {
                 answer::must_say_something(&answer);
             }
             entry.place.0.line = Some(table.trouble().line(span.start));
-            let lines = variables
+            let lines = marks
+                .variables
                 .iter()
                 .map(|(name, span)| (name.clone(), table.trouble().line(span.start)));
             entry.place.0.variables = lines.collect();
             self.script.entries.push(entry);
-            self.spans.push(EntrySpans { entry: span, variables });
+            self.spans.push(EntrySpans { entry: span, marks });
         }
         for mut misbehave in table.tables("misbehave", "a misbehaviour") {
             let on = misbehave.required_string("on");
@@ -198,8 +202,7 @@ impl Reading {
         if template::may_be_set(&name) {
             take(&mut self.script, name);
         } else {
-            let message = format!("{name:?} cannot be the name of a variable: {}", check::NAMES);
-            table.trouble().add(span, message);
+            table.trouble().add(span, check::not_a_variable(&name));
         }
     }
 
@@ -207,10 +210,16 @@ impl Reading {
     fn check(&self, trouble: &Trouble<'_>) {
         for flaw in check::flaws(&self.script) {
             let spans = flaw.entry.and_then(|entry| self.spans.get(entry));
-            let variables = spans.map_or(&self.otherwise, |spans| &spans.variables);
-            let named = |(name, _): &&(String, _)| Some(name) == flaw.variable.as_ref();
-            let variable = variables.iter().find(named).map(|(_, span)| span.clone());
-            let span = variable.or_else(|| spans.map(|spans| spans.entry.clone()));
+            let marks = spans.map_or(&self.otherwise, |spans| &spans.marks);
+            let (known, name) = match &flaw.at {
+                At::Entry => (None, ""),
+                At::Variable(name) => (Some(&marks.variables), name.as_str()),
+                At::Label(name) => (Some(&marks.labels), name.as_str()),
+            };
+            // Of two labels that are the same, the second is one too many.
+            let mark = known.and_then(|known| known.iter().rfind(|(mark, _)| mark == name));
+            let span = mark.map(|(_, span)| span.clone());
+            let span = span.or_else(|| spans.map(|spans| spans.entry.clone()));
             trouble.add(span.unwrap_or(0..0), flaw.message);
         }
     }

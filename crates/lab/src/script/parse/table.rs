@@ -103,8 +103,13 @@ impl<'t, 'i> Table<'t, 'i> {
     }
 
     /// Where a key stands; the table, if it has none.
-    pub(super) fn key_span(&self, key: &str) -> Range<usize> {
+    fn key_span(&self, key: &str) -> Range<usize> {
         self.table.get_key_value(key).map_or(self.span(), |(key, _)| key.span())
+    }
+
+    /// Notes that a key does not go with the others.
+    pub(super) fn clash(&self, key: &str, message: &str) {
+        self.trouble.add(self.key_span(key), message.to_owned());
     }
 
     pub(super) fn has(&self, key: &str) -> bool {
@@ -112,10 +117,19 @@ impl<'t, 'i> Table<'t, 'i> {
     }
 
     pub(super) fn string(&mut self, key: &'static str) -> Option<(String, Range<usize>)> {
+        self.string_as(key, "a string")
+    }
+
+    /// A string that says something else, which messages call by its name.
+    pub(super) fn string_as(
+        &mut self,
+        key: &'static str,
+        what: &str,
+    ) -> Option<(String, Range<usize>)> {
         let value = self.get(key)?;
         match value.get_ref() {
             DeValue::String(text) => Some((text.to_string(), value.span())),
-            other => self.wrong(value, "a string", other),
+            other => self.wrong(value, what, other),
         }
     }
 
@@ -195,8 +209,12 @@ impl<'t, 'i> Table<'t, 'i> {
         if (least..=most).contains(&number) {
             return Some(number);
         }
-        let message =
-            format!("{number} is out of range; `{key}` is a number from {least} to {most}");
+        let range = match most {
+            // Nobody counts that far, and nobody reads it.
+            most if most >= u32::MAX.into() => format!("from {least} on"),
+            most => format!("from {least} to {most}"),
+        };
+        let message = format!("{number} is out of range; `{key}` is a number {range}");
         let span = self.table.get(key).map_or(self.span(), Spanned::span);
         self.trouble.add(span, message);
         None
@@ -217,7 +235,7 @@ impl<'t, 'i> Table<'t, 'i> {
     pub(super) fn tables(&mut self, key: &'static str, what: &'static str) -> Vec<Self> {
         let Some(value) = self.get(key) else { return Vec::new() };
         let DeValue::Array(items) = value.get_ref() else {
-            self.wrong::<()>(value, "a list of tables", value.get_ref());
+            self.wrong::<()>(value, &format!("a list of tables (`[[{key}]]`)"), value.get_ref());
             return Vec::new();
         };
         items.iter().filter_map(|item| self.as_table(item, what)).collect()

@@ -1,0 +1,113 @@
+//! The command, as a person runs it.
+#![expect(clippy::disallowed_methods, reason = "the command under test is a process")]
+
+use std::fs;
+use std::io::{BufRead as _, BufReader};
+use std::path::Path;
+use std::process::{Child, Command, Output, Stdio};
+
+use rustix::process::{Pid, Signal, kill_process};
+
+use crate::http::{Client, says_without_stream};
+
+fn command(folder: &Path) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_countersign-lab"));
+    command.current_dir(folder).stdin(Stdio::null());
+    command
+}
+
+fn run(folder: &Path, arguments: &[&str]) -> (Option<i32>, String, String) {
+    let Output { status, stdout, stderr } = command(folder).args(arguments).output().unwrap();
+    let text = |bytes: Vec<u8>| String::from_utf8(bytes).unwrap();
+    (status.code(), text(stdout), text(stderr))
+}
+
+#[test]
+fn scripts_are_checked() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path();
+    fs::write(path.join("good.toml"), "[[answer]]\ntext = \"a\"\n").unwrap();
+    fs::write(path.join("bad.toml"), "[[answer]]\ntxt = \"a\"\n").unwrap();
+    assert_eq!(
+        run(path, &["script", "check", "good.toml"]),
+        (Some(0), "good.toml: 1 answer, fine\n".to_owned(), String::new())
+    );
+    let (code, out, err) = run(path, &["script", "check", "bad.toml", "good.toml", "none.toml"]);
+    assert_eq!((code, out.as_str()), (Some(1), "good.toml: 1 answer, fine\n"));
+    assert_eq!(
+        err,
+        "bad.toml:2:1: unknown key `txt` in an answer; did you mean `text`?
+  |
+2 | txt = \"a\"
+  | ^^^
+cannot read the script none.toml: No such file or directory (os error 2)
+2 scripts are broken
+"
+    );
+    assert_eq!(run(path, &["script", "check"]).0, Some(2));
+    assert_eq!(run(path, &["nonsense"]).0, Some(2));
+}
+
+#[test]
+fn variables_are_asked_for_before_anything_runs() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path();
+    fs::write(path.join("a.toml"), "needs = [\"name\"]\n").unwrap();
+    let (code, _, err) = run(path, &["model", "a.toml"]);
+    assert_eq!(code, Some(1));
+    assert_eq!(err, "a.toml needs a value for name; give it with --set name=VALUE\n");
+    let (code, _, err) = run(path, &["model", "a.toml", "--set", "name=a", "--set", "nmae=b"]);
+    assert_eq!((code, err.as_str()), (Some(1), "a.toml has no variable nmae\n"));
+    assert_eq!(run(path, &["model", "a.toml", "--set", "name"]).0, Some(2));
+}
+
+/// Ends the command if the test does not come that far.
+struct Running(Child);
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        // Already ended, where all went well.
+        drop(self.0.kill());
+        drop(self.0.wait());
+    }
+}
+
+#[test]
+fn the_model_runs_until_it_is_interrupted() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path();
+    let script = "needs = [\"name\"]\n[[answer]]\ntext = \"Hi, ${name}.\"\n[[answer]]\nerror = { status = 500 }\n[[answer]]\ntext = \"never\"\n";
+    fs::write(path.join("a.toml"), script).unwrap();
+    let arguments = ["model", "a.toml", "--set", "name=Ada", "--log", "log.jsonl"];
+    let child = command(path).args(arguments).stdout(Stdio::piped()).spawn().unwrap();
+    let mut child = Running(child);
+    let mut lines = BufReader::new(child.0.stdout.take().unwrap()).lines().map(Result::unwrap);
+    let url = lines.next().unwrap();
+    let port = url.strip_prefix("http://127.0.0.1:").unwrap().parse().unwrap();
+    let environment: Vec<_> =
+        lines.by_ref().filter(|line| line.starts_with("export ")).take(6).collect();
+    assert_eq!(environment[0], format!("export ANTHROPIC_BASE_URL={url}"));
+    assert!(environment[1].starts_with("export ANTHROPIC_API_KEY=sk-ant-mock-"));
+    let mut client = Client::connect(port);
+    let body = says_without_stream("hi");
+    client.ask(&body);
+    assert_eq!(client.json().1["content"][0]["text"], "Hi, Ada.");
+    client.ask(&body);
+    assert_eq!(client.json().0.status, 500);
+    let length = body.to_string().len();
+    let printed: Vec<_> = lines.by_ref().filter(|line| !line.is_empty()).take(3).collect();
+    assert_eq!(
+        printed,
+        [
+            format!("#1 POST /v1/messages, {length} bytes, main: answer 1 (line 2)"),
+            format!("#2 POST /v1/messages, {length} bytes, main: answer 2 (line 4)"),
+            "#2 error 500".to_owned(),
+        ]
+    );
+    let pid = Pid::from_child(&child.0);
+    kill_process(pid, Signal::INT).unwrap();
+    let rest: Vec<_> = lines.collect();
+    assert_eq!(rest, ["not played: answer 3 (line 6) was served 0 of 1 times"]);
+    assert_eq!(child.0.wait().unwrap().code(), Some(0));
+    assert_eq!(fs::read_to_string(path.join("log.jsonl")).unwrap().lines().count(), 4);
+}

@@ -1,0 +1,32 @@
+//! The tests of the laboratory, in one binary.
+#![expect(
+    clippy::unwrap_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    reason = "a test that cannot go on has failed"
+)]
+
+mod command;
+mod documents;
+mod http;
+mod model_endings;
+mod model_server;
+mod playing;
+mod requests;
+mod script_errors;
+mod script_files;
+mod script_properties;
+
+/// A test file that is not named above would never run.
+#[test]
+fn no_file_is_forgotten() {
+    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/it");
+    for entry in std::fs::read_dir(folder).unwrap() {
+        let name = entry.unwrap().file_name().into_string().unwrap();
+        let module = name.strip_suffix(".rs").unwrap();
+        assert!(
+            module == "main" || include_str!("main.rs").contains(&format!("\nmod {module};\n")),
+            "{name} is not a module of main.rs"
+        );
+    }
+}
