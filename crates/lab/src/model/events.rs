@@ -36,8 +36,10 @@ impl Event {
 
 /// The events of an answer, made one at a time: a long text is never held twice.
 pub(super) struct Events {
+    /// The answer, without its blocks.
     answer: Answer,
     message: Value,
+    stop_reason: String,
     blocks: VecDeque<Block>,
     index: usize,
     stage: Stage,
@@ -71,15 +73,10 @@ impl Events {
     /// The events of an answer to a request for `model`.
     pub(super) fn new(mut answer: Answer, id: &str, model: &str) -> Self {
         let message = envelope(&answer, id, model);
-        let blocks = std::mem::take(&mut answer.blocks);
-        // What only the simulated CLI can do is not said here.
-        let said = blocks.into_iter().filter(|block| !matches!(block, Block::Fault(_)));
-        let blocks: VecDeque<_> = said.collect();
-        if answer.stop_reason.is_none() {
-            let calls = blocks.iter().any(|block| matches!(block, Block::ToolUse(_)));
-            answer.stop_reason = Some(if calls { "tool_use" } else { "end_turn" }.to_owned());
-        }
-        Self { answer, message, blocks, index: 0, stage: Stage::Start, deltas: 0 }
+        let stop_reason = answer.effective_stop_reason().to_owned();
+        let blocks = std::mem::take(&mut answer.blocks).into();
+        let stage = Stage::Start;
+        Self { answer, message, stop_reason, blocks, index: 0, stage, deltas: 0 }
     }
 
     /// The error that takes the place of what would come now, if the answer ends with one.
@@ -116,7 +113,10 @@ impl Iterator for Events {
                         self.stage = Stage::Delta;
                         continue;
                     };
-                    let (start, pieces) = open(block);
+                    let Some((start, pieces)) = open(block) else {
+                        self.stage = Stage::BlockStart;
+                        continue;
+                    };
                     self.stage = Stage::Pieces { block: pieces, from: 0 };
                     let data = json!({"index": self.index, "content_block": start});
                     return Some(Event::new("content_block_start", data));
@@ -146,7 +146,7 @@ impl Iterator for Events {
                 }
                 Stage::Delta => {
                     self.stage = Stage::Stop;
-                    let reason = &self.answer.stop_reason;
+                    let reason = &self.stop_reason;
                     let output = output_tokens(self.answer.usage);
                     let data = json!({
                         "delta": {"stop_reason": reason, "stop_sequence": null},
@@ -161,19 +161,20 @@ impl Iterator for Events {
     }
 }
 
-/// How a block begins, and what is sent in pieces after that.
-fn open(block: Block) -> (Value, Piecewise) {
+/// How a block begins, and what is sent in pieces after that. What only the simulated CLI can do
+/// is not said here.
+fn open(block: Block) -> Option<(Value, Piecewise)> {
     match block {
-        Block::Text(text) => (json!({"type": "text", "text": ""}), Piecewise::Text(text)),
+        Block::Text(text) => Some((json!({"type": "text", "text": ""}), Piecewise::Text(text))),
         Block::Thinking(text) => {
             let start = json!({"type": "thinking", "thinking": "", "signature": ""});
-            (start, Piecewise::Thinking(text))
+            Some((start, Piecewise::Thinking(text)))
         }
         Block::ToolUse(call) => {
             let start = json!({"type": "tool_use", "id": call.id, "name": call.name, "input": {}});
-            (start, Piecewise::Input(call.input.to_string()))
+            Some((start, Piecewise::Input(call.input.to_string())))
         }
-        Block::Fault(_) => (json!({"type": "text", "text": ""}), Piecewise::Text(String::new())),
+        Block::Fault(_) => None,
     }
 }
 

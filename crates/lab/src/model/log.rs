@@ -220,13 +220,16 @@ impl Log {
         }
         let request = Arc::new(request);
         self.requests.push_back(Arc::clone(&request));
-        while self.requests.len() > 1
-            && (self.bytes > KEPT_BYTES || self.requests.len() > KEPT_REQUESTS)
-        {
+        self.forget_beyond(KEPT_BYTES, KEPT_REQUESTS);
+        request
+    }
+
+    /// Forgets the oldest requests, but never the latest.
+    fn forget_beyond(&mut self, bytes: usize, requests: usize) {
+        while self.requests.len() > 1 && (self.bytes > bytes || self.requests.len() > requests) {
             let Some(oldest) = self.requests.pop_front() else { break };
             self.bytes = self.bytes.saturating_sub(oldest.bytes);
         }
-        request
     }
 
     /// Notes how a request ended.
@@ -273,5 +276,36 @@ impl Log {
             self.failure = Some(error);
             self.file = None;
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn request(bytes: usize) -> LoggedRequest {
+        let (parts, ()) = hyper::Request::new(()).into_parts();
+        LoggedRequest::new(Duration::ZERO, &parts, bytes)
+    }
+
+    fn numbers(log: &Log) -> Vec<u64> {
+        log.after(0).iter().map(|request| request.number).collect()
+    }
+
+    #[test]
+    fn the_oldest_requests_are_forgotten_and_never_the_latest() {
+        let mut log = Log::default();
+        for bytes in [10, 20, 30, 40] {
+            log.add(request(bytes));
+        }
+        log.forget_beyond(90, 9);
+        assert_eq!(numbers(&log), [2, 3, 4]);
+        log.forget_beyond(90, 2);
+        assert_eq!(numbers(&log), [3, 4]);
+        log.forget_beyond(0, 0);
+        assert_eq!(numbers(&log), [4]);
+        log.add(request(1));
+        assert_eq!(log.after(4).len(), 1);
+        assert_eq!(log.bytes, 41);
     }
 }

@@ -75,7 +75,7 @@ pub struct ModelOptions {
 #[non_exhaustive]
 pub enum StartError {
     /// The script cannot be played.
-    #[error("the script cannot be played: {0}")]
+    #[error(transparent)]
     Script(#[from] ScriptError),
     /// The port is not to be had.
     #[error("cannot listen on 127.0.0.1, port {port}")]

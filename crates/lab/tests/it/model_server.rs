@@ -399,9 +399,7 @@ async fn a_server_that_is_dropped_ends_as_well() {
 async fn a_server_that_cannot_start_says_why() {
     let broken = Script::new().then(Answer::text("${nobody}"));
     let error = ScriptedModel::start(broken).await.unwrap_err();
-    assert!(
-        error.to_string().starts_with("the script cannot be played: script: answer 1: unknown")
-    );
+    assert!(error.to_string().starts_with("script: answer 1: unknown variable"));
 
     let taken = TcpListener::bind("127.0.0.1:0").unwrap();
     let port = taken.local_addr().unwrap().port();
@@ -412,4 +410,13 @@ async fn a_server_that_cannot_start_says_why() {
     let options = ModelOptions::new().log_file(folder.path());
     let error = options.start(Script::new()).await.unwrap_err();
     assert!(matches!(error, StartError::LogFile { .. }), "{error}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_log_file_that_cannot_be_written_does_not_stop_the_server_but_is_told() {
+    let model = ModelOptions::new().log_file("/dev/full").start(Script::new()).await.unwrap();
+    let mut client = Client::connect(model.port());
+    client.ask(&says_without_stream("hi"));
+    assert_eq!(client.json().0.status, 200);
+    assert_eq!(model.stop().await.unwrap_err().to_string(), "the log file is incomplete");
 }

@@ -233,7 +233,7 @@ needs = ["token"]
 
 [set]
 name = "value"
-cwd = "/work"
+cwd = "/project"
 
 [[misbehave]]
 on = "set_model"
@@ -252,7 +252,7 @@ do = "refuse"
             .otherwise("Done, ${name}.")
             .needs("token")
             .set("name", "value")
-            .set("cwd", "/work")
+            .set("cwd", "/project")
             .misbehave(Misbehaviour::new("set_model", Act::AnswerTwice))
             .misbehave(Misbehaviour::new("interrupt", Act::NeverAnswer).times(1))
             .misbehave(Misbehaviour::new("set_permission_mode", Act::Refuse)),
