@@ -401,28 +401,52 @@ impl Record {
     ///
     /// None in practice: strings and numbers can always be written.
     pub fn write(&self, buffer: &mut Vec<u8>) -> Result<(), serde_json::Error> {
-        let empty = Wire {
-            seq: self.seq,
-            us: self.us,
+        let Self { seq, us, entry } = self;
+        let empty = Wire::empty(*seq, *us);
+        match entry {
+            Entry::Line { channel, text, more } => {
+                write_line(buffer, *seq, *us, *channel, text.as_bytes(), *more)
+            }
+            Entry::Note(note) => Wire { note: Some(note.clone()), ..empty }.write(buffer),
+            Entry::End(end) => Wire { end: Some(*end), ..empty }.write(buffer),
+        }
+    }
+}
+
+/// Appends a record of a line to `buffer`, straight from the bytes as they came.
+pub(crate) fn write_line(
+    buffer: &mut Vec<u8>,
+    seq: u64,
+    us: u64,
+    channel: Channel,
+    bytes: &[u8],
+    more: bool,
+) -> Result<(), serde_json::Error> {
+    let (text, base64) = match simdutf8::basic::from_utf8(bytes) {
+        Ok(text) => (Some(Cow::Borrowed(text)), None),
+        Err(_) => (None, Some(Cow::Owned(BASE64.encode(bytes)))),
+    };
+    Wire { ch: channel.into(), text, base64, more, ..Wire::empty(seq, us) }.write(buffer)
+}
+
+impl Wire<'_> {
+    /// A record that says nothing yet.
+    const fn empty(seq: u64, us: u64) -> Self {
+        Self {
+            seq,
+            us,
             ch: WireChannel::Note,
             text: None,
             base64: None,
             more: false,
             note: None,
             end: None,
-        };
-        let wire = match &self.entry {
-            Entry::Line { channel, text, more } => {
-                let (text, base64) = match text {
-                    Text::Utf8(text) => (Some(Cow::Borrowed(text.as_str())), None),
-                    Text::Bytes(bytes) => (None, Some(Cow::Owned(BASE64.encode(bytes)))),
-                };
-                Wire { ch: (*channel).into(), text, base64, more: *more, ..empty }
-            }
-            Entry::Note(note) => Wire { note: Some(note.clone()), ..empty },
-            Entry::End(end) => Wire { end: Some(*end), ..empty },
-        };
-        serde_json::to_writer(&mut *buffer, &wire)?;
+        }
+    }
+
+    /// Appends the record to `buffer` as a line.
+    fn write(&self, buffer: &mut Vec<u8>) -> Result<(), serde_json::Error> {
+        serde_json::to_writer(&mut *buffer, self)?;
         buffer.push(b'\n');
         Ok(())
     }

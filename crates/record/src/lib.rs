@@ -9,6 +9,7 @@
 mod format;
 mod lines;
 mod reader;
+mod recorder;
 
 pub mod meaning;
 
@@ -17,3 +18,4 @@ pub use self::format::{
 };
 pub use self::lines::{DEFAULT_MAX_LINE, TapeItem, TapeLine, TapeLines};
 pub use self::reader::{DEFAULT_MAX_RECORD, Tail, TapeError, TapeReader};
+pub use self::recorder::{CreateError, Health, Recorder, RecorderOptions, Report, Trouble};

@@ -8,6 +8,7 @@
 mod conversations;
 mod meaning;
 mod reading;
+mod recording;
 
 /// A test file that is not named above would never run.
 #[test]
