@@ -182,6 +182,17 @@ impl Channel {
     }
 }
 
+impl FromStr for Channel {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        [Self::In, Self::Out, Self::Err]
+            .into_iter()
+            .find(|channel| channel.name() == text)
+            .ok_or_else(|| format!("{text:?} is not a channel: in, out or err"))
+    }
+}
+
 impl fmt::Display for Channel {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.name())

@@ -6,10 +6,13 @@
 
 #![warn(missing_docs)]
 
+pub mod command;
 mod format;
 mod lines;
 mod reader;
 mod recorder;
+mod stand_in;
+mod tee;
 
 pub mod meaning;
 
@@ -19,3 +22,5 @@ pub use self::format::{
 pub use self::lines::{DEFAULT_MAX_LINE, TapeItem, TapeLine, TapeLines};
 pub use self::reader::{DEFAULT_MAX_RECORD, Tail, TapeError, TapeReader};
 pub use self::recorder::{CreateError, Health, Recorder, RecorderOptions, Report, Trouble};
+pub use self::stand_in::{StandIn, StandInError};
+pub use self::tee::{FindError, Tee, TeeError, end_as, find_cli};

@@ -9,6 +9,10 @@ mod conversations;
 mod meaning;
 mod reading;
 mod recording;
+mod showing;
+mod stand_in;
+mod support;
+mod tee;
 
 /// A test file that is not named above would never run.
 #[test]

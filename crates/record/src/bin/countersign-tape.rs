@@ -1,0 +1,7 @@
+//! The command `countersign-tape`: records, shows and compares sessions with Claude Code.
+
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    countersign_record::command::main()
+}

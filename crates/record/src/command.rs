@@ -1,0 +1,103 @@
+//! The command `countersign-tape`, as a function.
+//!
+//! Each subcommand is a module with its arguments, which say how they are run; to add one, add
+//! the module and a line to `Subcommand`.
+
+mod output;
+mod show;
+mod stand_in;
+mod stats;
+mod summary;
+mod tee;
+
+use std::error::Error;
+use std::io::{self, Write as _};
+use std::process::ExitCode;
+
+use clap::Parser;
+
+use self::output::Output;
+
+/// Records, shows and compares sessions with Claude Code.
+#[derive(Debug, Parser)]
+#[command(
+    name = "countersign-tape",
+    version,
+    after_help = "Exit codes: 0 all is well; 1 a tape cannot be read or written; 2 the command line \
+                  is wrong. \"tee\" ends as the CLI ended, by the same code or signal, or with 127 \
+                  when the CLI cannot be started."
+)]
+struct CommandLine {
+    #[command(subcommand)]
+    subcommand: Subcommand,
+}
+
+#[derive(Debug, clap::Subcommand)]
+enum Subcommand {
+    Tee(tee::Args),
+    StandIn(stand_in::Args),
+    Show(show::Args),
+    Stats(stats::Args),
+}
+
+impl Subcommand {
+    fn run(self, out: &mut Output) -> Result<ExitCode, Failure> {
+        match self {
+            Self::Tee(args) => args.run(),
+            Self::StandIn(args) => args.run(),
+            Self::Show(args) => args.run(out),
+            Self::Stats(args) => args.run(out),
+        }
+    }
+}
+
+/// Runs the command with the arguments of this process.
+#[must_use]
+pub fn main() -> ExitCode {
+    let CommandLine { subcommand } = CommandLine::parse();
+    let mut out = Output::new();
+    let outcome = subcommand.run(&mut out);
+    // What was said before a failure is said before the failure.
+    let flushed = out.flush();
+    match outcome.and_then(|code| flushed.map(|()| code)) {
+        Ok(code) => code,
+        Err(Failure::NobodyListens) => ExitCode::SUCCESS,
+        Err(Failure::Failed { error, code }) => {
+            warn(&error.to_string());
+            ExitCode::from(code)
+        }
+    }
+}
+
+/// Why a subcommand ended early.
+#[derive(Debug)]
+enum Failure {
+    /// Standard output was closed, as by `head`. Nobody wants to hear more.
+    NobodyListens,
+    /// Something is wrong.
+    Failed {
+        /// What.
+        error: Box<dyn Error + Send + Sync>,
+        /// What the process exits with.
+        code: u8,
+    },
+}
+
+impl<E: Error + Send + Sync + 'static> From<E> for Failure {
+    fn from(error: E) -> Self {
+        Self::Failed { error: Box::new(error), code: 1 }
+    }
+}
+
+impl Failure {
+    /// A failure with an exit code of its own.
+    fn with_code(error: impl Error + Send + Sync + 'static, code: u8) -> Self {
+        Self::Failed { error: Box::new(error), code }
+    }
+}
+
+/// Says on standard error what is wrong.
+fn warn(text: &str) {
+    // When standard error is gone there is nobody left to tell.
+    drop(io::stderr().write_all(format!("countersign-tape: {text}\n").as_bytes()));
+}

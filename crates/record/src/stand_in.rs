@@ -1,0 +1,124 @@
+//! Stand-ins: scripts that look like the CLI to any client, and record it.
+
+use std::fs::OpenOptions;
+use std::io::{self, Write as _};
+use std::os::unix::ffi::OsStrExt as _;
+use std::os::unix::fs::OpenOptionsExt as _;
+use std::path::{Path, PathBuf};
+
+/// What a stand-in is told by, whoever wrote it: it starts this.
+pub(crate) const MARK: &str = "countersign-tape";
+
+/// A script that starts the real CLI through the recorder.
+///
+/// Written somewhere, it can be given to any client as the path of the CLI:
+///
+/// ```
+/// # let folder = tempfile::tempdir()?;
+/// # let (tapes, script) = (folder.path(), folder.path().join("claude"));
+/// use countersign_record::StandIn;
+///
+/// let stand_in = StandIn {
+///     recorder: "/usr/local/bin/countersign-tape".as_ref(),
+///     tape: tapes,
+///     claude: "/usr/local/bin/claude".as_ref(),
+/// };
+/// stand_in.write(&script)?;
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone, Copy, Debug)]
+pub struct StandIn<'a> {
+    /// The program `countersign-tape`.
+    pub recorder: &'a Path,
+    /// Where the tapes go, as in [`Tee::new`](crate::Tee::new): best a folder.
+    pub tape: &'a Path,
+    /// The real CLI.
+    pub claude: &'a Path,
+}
+
+/// Why there is no stand-in.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum StandInError {
+    /// The script would replace the CLI that it is to start.
+    #[error(
+        "{path} is the CLI itself; write the stand-in to another file",
+        path = path.display()
+    )]
+    IsTheCli {
+        /// The file.
+        path: PathBuf,
+    },
+    /// A path cannot be made absolute.
+    #[error("cannot tell where {path} is: {source}", path = path.display())]
+    NoPlace {
+        /// The path.
+        path: PathBuf,
+        /// Why.
+        source: io::Error,
+    },
+    /// The script cannot be written, or there is something already.
+    #[error("cannot write the stand-in {path}: {source}", path = path.display())]
+    Write {
+        /// The file.
+        path: PathBuf,
+        /// Why.
+        source: io::Error,
+    },
+}
+
+impl StandIn<'_> {
+    /// Writes the script, as a new file.
+    ///
+    /// The paths in it are absolute, because a client may start it anywhere.
+    ///
+    /// # Errors
+    ///
+    /// When the file exists or cannot be written, or a path cannot be made absolute.
+    pub fn write(&self, out: &Path) -> Result<(), StandInError> {
+        if let (Ok(out), Ok(claude)) = (out.canonicalize(), self.claude.canonicalize())
+            && out == claude
+        {
+            return Err(StandInError::IsTheCli { path: out });
+        }
+        let script = self.script()?;
+        OpenOptions::new()
+            .write(true)
+            .create_new(true)
+            .mode(0o755)
+            .open(out)
+            .and_then(|mut file| file.write_all(&script))
+            .map_err(|source| StandInError::Write { path: out.to_owned(), source })
+    }
+
+    /// The text of the script.
+    fn script(&self) -> Result<Vec<u8>, StandInError> {
+        let mut script = Vec::new();
+        script.extend_from_slice(b"#!/bin/sh\n# A stand-in for Claude Code, made by ");
+        script.extend_from_slice(MARK.as_bytes());
+        script.extend_from_slice(b": it starts the CLI below and records the session.\nexec ");
+        quote(self.recorder, &mut script)?;
+        script.extend_from_slice(b" tee --tape ");
+        quote(self.tape, &mut script)?;
+        script.extend_from_slice(b" --claude ");
+        quote(self.claude, &mut script)?;
+        script.extend_from_slice(b" -- \"$@\"\n");
+        Ok(script)
+    }
+}
+
+/// Adds the absolute path to a script, quoted for the shell.
+fn quote(path: &Path, script: &mut Vec<u8>) -> Result<(), StandInError> {
+    let absolute = std::path::absolute(path)
+        .map_err(|source| StandInError::NoPlace { path: path.to_owned(), source })?;
+    script.push(b'\'');
+    for byte in absolute.as_os_str().as_bytes() {
+        // Between single quotes the shell knows no escapes, so a single quote stands outside.
+        match byte {
+            b'\'' => script.extend_from_slice(br"'\''"),
+            byte => script.push(*byte),
+        }
+    }
+    script.push(b'\'');
+    Ok(())
+}
