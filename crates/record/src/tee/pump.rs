@@ -266,7 +266,7 @@ mod tests {
         let (mut pump, mut child, mut client, alive) = pump(Duration::ZERO);
         drop(alive);
         let writing = std::thread::spawn(move || while child.write_all(&[b'x'; 4096]).is_ok() {});
-        let reading = std::thread::spawn(move || std::io::copy(&mut client, &mut std::io::sink()));
+        let reading = std::thread::spawn(move || io::copy(&mut client, &mut io::sink()));
         let stopped = pump.pump();
         assert!(matches!(stopped, Stopped::ChildGone), "{stopped:?}");
         drop(pump);
