@@ -2,7 +2,38 @@
 //!
 //! A tape is a file of JSON lines: a header, then one record for each line that went in, came out
 //! or was written to standard error, and at the end how the process ended. It holds the exact
-//! bytes, so that what was recorded can be looked at, compared and played again.
+//! bytes, so that what was recorded can be looked at, compared and played again. The format is
+//! described in full in `docs/tapes.md`.
+//!
+//! # Read a tape
+//!
+//! [`TapeReader`] reads records, [`TapeLines`] joins the pieces of long lines.
+//!
+//! ```no_run
+//! use countersign_record::{TapeItem, TapeLines, TapeReader};
+//!
+//! let mut lines = TapeLines::new(TapeReader::open("session.tape")?);
+//! for item in lines.by_ref() {
+//!     if let TapeItem::Line(line) = item? {
+//!         println!("{} {}: {} bytes", line.us, line.channel, line.text.as_bytes().len());
+//!     }
+//! }
+//! println!("{:?}", lines.get_ref().tail());
+//! # Ok::<(), countersign_record::TapeError>(())
+//! ```
+//!
+//! # Make a tape
+//!
+//! A program that talks to the CLI itself gives what it reads and writes to a [`Recorder`]. Any
+//! other client is recorded by putting a [`StandIn`] in the place of the CLI, which runs a
+//! [`Tee`].
+//!
+//! # Rules that hold everywhere
+//!
+//! - Nothing that goes wrong with a tape reaches the session that is recorded.
+//! - What is missing on a tape is noted on it, at its place.
+//! - A tape that is cut anywhere can be read up to there.
+//! - Memory is bounded, however long a tape, a line or a session is.
 
 #![warn(missing_docs)]
 

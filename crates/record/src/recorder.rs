@@ -31,7 +31,8 @@ use crate::format::{Channel, End, Header, Note};
 /// [`health`](Self::health); what is missing on the tape is noted there as a gap.
 ///
 /// When the last handle is dropped without [`finish`](Self::finish), what was recorded is still
-/// written, but the tape does not say how the process ended.
+/// written, but the tape does not say how the process ended. The drop waits for the disk as long
+/// as recording would.
 ///
 /// ```
 /// use countersign_record::{Channel, End, Header, Recorder, RecorderOptions, Tail, TapeReader};

@@ -164,7 +164,7 @@ impl Tee {
     fn recorder(&self, start: Timestamp) -> Option<Recorder> {
         let file = place::tape_file(&self.tape, start, std::process::id());
         let options = RecorderOptions::default().on_trouble(|trouble| {
-            complain(&format!("the recording has a gap or ends here: {trouble}"));
+            complain(&format!("the recording is in trouble, the session goes on: {trouble}"));
         });
         match Recorder::create(file, &self.header(start), options) {
             Ok(recorder) => Some(recorder),

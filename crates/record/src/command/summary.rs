@@ -123,12 +123,9 @@ fn blocks(blocks: &[ContentBlock]) -> String {
 }
 
 fn result(frame: &ResultMessage) -> String {
-    let mut text = String::from(frame.subtype.as_str());
-    if frame.is_error {
-        text.push_str(" (error)");
-    }
+    let mut text = String::from(if frame.is_error { "error" } else { "no error" });
     if let Some(turns) = frame.num_turns {
-        let _ = write!(text, " {turns} turns");
+        let _ = write!(text, ", {turns} turns");
     }
     if let Some(said) = &frame.result {
         let _ = write!(text, " {}", quoted(said));

@@ -5,6 +5,7 @@
     reason = "a test that cannot go on has failed"
 )]
 
+mod auto_traits;
 mod conversations;
 mod meaning;
 mod reading;
