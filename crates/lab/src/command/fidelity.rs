@@ -51,15 +51,16 @@ async fn table(args: &Args, output: &mut Output) -> Result<(), Failure> {
     output.line(format_args!("{:width$}{header}", "scenario"))?;
     let (mut details, mut counts) = (Vec::new(), Counts::default());
     for scenario in scenarios {
-        let mut row = format!("{:width$}", scenario.name());
+        let mut cells = Vec::new();
         for cli in &clis {
             let version = cli.version();
             let simulated = Program::Simulated { executable: sim.clone(), version };
             let verdict = measure(scenario, Program::Real(cli.clone()), simulated).await;
             counts.add(&verdict);
-            row.push_str(&format!("  {:<10}", cell(&verdict)));
+            cells.push(format!("  {:<10}", cell(&verdict)));
             details.extend(told(&verdict, args.all).map(|text| (scenario, version, text)));
         }
+        let row = format!("{:width$}{}", scenario.name(), cells.concat());
         output.line(row.trim_end())?;
     }
     for (scenario, version, text) in details {
