@@ -38,14 +38,14 @@
 #![warn(missing_docs)]
 
 pub mod command;
+pub mod diff;
 mod format;
 mod lines;
+pub mod meaning;
 mod reader;
 mod recorder;
 mod stand_in;
 mod tee;
-
-pub mod meaning;
 
 pub use self::format::{
     Channel, End, Entry, FormatVersion, Header, HeaderError, Note, Record, RecordError, Text,

@@ -251,10 +251,12 @@ impl<'c> Walk<'c> {
     fn texts(&mut self, place: &Place<'_>, left: &str, right: &str) {
         let spoken = place.payload;
         let lefts = self.comparer.left.segments(left, spoken);
-        let verdict = if left == right {
+        let rights = self.comparer.right.segments(right, spoken);
+        // The same path is not the same thing when it is the working directory on one side only.
+        let path = |segment: &Segment<'_>| matches!(segment, Segment::Path { .. });
+        let verdict = if left == right && !lefts.iter().chain(&rights).any(path) {
             self.same_text(&lefts)
         } else {
-            let rights = self.comparer.right.segments(right, spoken);
             let placeholder = |segment: &Segment<'_>| matches!(segment, Segment::Placeholder(_));
             match self.segments(&lefts, &rights) {
                 Verdict::Other if lefts.iter().any(placeholder) => {

@@ -7,6 +7,7 @@
 
 mod auto_traits;
 mod conversations;
+mod diffing;
 mod meaning;
 mod reading;
 mod recording;

@@ -275,7 +275,7 @@ fn the_canonical_form_numbers_ids_in_the_order_in_which_they_appear() {
 
 /// A conversation as another run would have it: all ids renamed, all times changed. This knows
 /// the variables of the recordings by lists of its own.
-fn rerun(conversation: &Conversation, seed: u64) -> Conversation {
+pub(crate) fn rerun(conversation: &Conversation, seed: u64) -> Conversation {
     let mut run = Rerun { seed, names: HashMap::new() };
     for (_, frame) in &conversation.frames {
         run.name_short_ids(frame);
