@@ -3,7 +3,8 @@
 
 use std::collections::BTreeMap;
 use std::fs;
-use std::io;
+use std::io::{self, Write as _};
+use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::{Path, PathBuf};
 
 use tempfile::TempDir;
@@ -118,8 +119,8 @@ impl LabBuilder {
         }
         let mark = format!("COUNTERSIGN_LAB={}", uuid::Uuid::new_v4());
         let sandbox = match self.isolation {
-            Some(isolation) => Sandbox::open_with(isolation, mark).await?,
-            None => Sandbox::open(mark).await?,
+            Some(isolation) => Sandbox::open_with(isolation, mark, &root).await?,
+            None => Sandbox::open(mark, &root).await?,
         };
         if let Program::Simulated { .. } = &self.program {
             fs::write(root.join("script.toml"), self.script.to_toml())?;
@@ -249,7 +250,34 @@ impl Lab {
         self.sandbox.close().await?;
         // The log is kept in memory here: there is no file that could be incomplete.
         self.model.stop().await.ok();
-        Ok(self.scratch.close()?)
+        match self.scratch.close() {
+            // The keeper of the sandbox may have been faster.
+            Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error.into()),
+            _ => Ok(()),
+        }
+    }
+
+    /// Writes a script that starts the CLI under study, for a client that takes nothing but the
+    /// path of a program, and returns its path.
+    ///
+    /// # Errors
+    ///
+    /// When it cannot be written.
+    pub fn stand_in(&self) -> io::Result<PathBuf> {
+        let (program, arguments) = self.command_line();
+        let words = std::iter::once(program.to_string_lossy().into_owned()).chain(arguments);
+        // Between single quotes the shell knows no escapes, so a single quote stands outside.
+        let quoted: Vec<_> =
+            words.map(|word| format!("'{}'", word.replace('\'', r"'\''"))).collect();
+        let path = self.root().join("claude");
+        let mut file = fs::OpenOptions::new()
+            .write(true)
+            .create(true)
+            .truncate(true)
+            .mode(0o755)
+            .open(&path)?;
+        write!(file, "#!/bin/sh\nexec {} \"$@\"\n", quoted.join(" "))?;
+        Ok(path)
     }
 }
 

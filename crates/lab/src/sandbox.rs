@@ -6,7 +6,8 @@
 //!
 //! In both cases a *keeper* process stands behind the sandbox. It holds the namespaces, or waits
 //! to sweep, and reads its standard input, which this process holds open. When this process ends,
-//! in whatever way, the keeper reads the end of its input and ends everything.
+//! in whatever way, the keeper reads the end of its input, ends everything, and removes the
+//! scratch folder.
 
 use std::fs::File;
 use std::io;
@@ -80,25 +81,29 @@ impl Tools {
 
 impl Sandbox {
     /// The best sandbox that this machine permits.
-    pub(crate) async fn open(mark: String) -> io::Result<Self> {
-        match Self::open_with(Isolation::Namespaces, mark.clone()).await {
+    pub(crate) async fn open(mark: String, scratch: &Path) -> io::Result<Self> {
+        match Self::open_with(Isolation::Namespaces, mark.clone(), scratch).await {
             Ok(sandbox) => Ok(sandbox),
-            Err(_) => Self::open_with(Isolation::Mark, mark).await,
+            Err(_) => Self::open_with(Isolation::Mark, mark, scratch).await,
         }
     }
 
     /// A sandbox of this kind. `mark` is an entry of the environment, `NAME=value`, that no other
-    /// sandbox has.
-    pub(crate) async fn open_with(isolation: Isolation, mark: String) -> io::Result<Self> {
+    /// sandbox has; `scratch` is a folder that goes when the sandbox goes.
+    pub(crate) async fn open_with(
+        isolation: Isolation,
+        mark: String,
+        scratch: &Path,
+    ) -> io::Result<Self> {
         let tools = Tools::find();
         let mut command = match isolation {
             Isolation::Namespaces => {
                 let Some(programs) = &tools.namespaces else {
                     return Err(io::Error::other("unshare, nsenter or ip is missing"));
                 };
-                keeper_of_namespaces(programs, &tools.shell)
+                keeper_of_namespaces(programs, &tools.shell, scratch)
             }
-            Isolation::Mark => keeper_of_mark(&tools.shell, &mark),
+            Isolation::Mark => keeper_of_mark(&tools.shell, &mark, scratch),
         };
         let mut keeper = command
             .stdin(Stdio::piped())
@@ -239,20 +244,24 @@ fn path_argument(flag: &str, path: &Path) -> std::ffi::OsString {
     argument
 }
 
-fn keeper_of_namespaces(programs: &NamespaceTools, shell: &Path) -> Command {
+fn keeper_of_namespaces(programs: &NamespaceTools, shell: &Path, scratch: &Path) -> Command {
     let mut command = bare(&programs.unshare);
     command
         .args(["--net", "--pid", "--mount-proc", "--fork", "--kill-child", "--"])
         .arg(shell)
-        // The shell is the first process of the new table: when it has read the end of its input
-        // and ends, the kernel ends all others.
-        .args(["-c", r#""$0" link set lo up && echo && exec cat >/dev/null"#])
+        // The shell is the first process of the new table: when it ends, the kernel ends all others.
+        // It ends them itself before that, so that none writes to the folder that it removes.
+        .args([
+            "-c",
+            r#""$0" link set lo up && echo && cat >/dev/null; kill -KILL -1; rm -rf -- "$1""#,
+        ])
         .arg(&programs.ip)
+        .arg(scratch)
         .env("PATH", "/usr/bin:/bin");
     command
 }
 
-fn keeper_of_mark(shell: &Path, mark: &str) -> Command {
+fn keeper_of_mark(shell: &Path, mark: &str, scratch: &Path) -> Command {
     let mut command = bare(shell);
     command
         // After the end of the input: sweep until nothing is found, so that what was started
@@ -268,9 +277,11 @@ fn keeper_of_mark(shell: &Path, mark: &str) -> Command {
                         kill -KILL "${process#/proc/}" && found=yes
                     fi
                 done
-            done 2>/dev/null"#,
+            done 2>/dev/null
+            rm -rf -- "$1""#,
         ])
         .arg(mark)
+        .arg(scratch)
         .env("PATH", "/usr/bin:/bin");
     command
 }
@@ -288,7 +299,9 @@ mod tests {
     /// A shell that leaves a process in a session of its own behind, as the CLI's tools do.
     async fn with_a_straggler(isolation: Isolation) -> Option<(Sandbox, Child, String)> {
         let mark = mark();
-        let sandbox = match (Sandbox::open_with(isolation, mark.clone()).await, isolation) {
+        let nowhere = Path::new("/nonexistent");
+        let opened = Sandbox::open_with(isolation, mark.clone(), nowhere).await;
+        let sandbox = match (opened, isolation) {
             (Ok(sandbox), _) => sandbox,
             // Where namespaces are not permitted there is nothing to test.
             (Err(_), Isolation::Namespaces) => return None,
@@ -347,7 +360,9 @@ mod tests {
 
     #[tokio::test]
     async fn namespaces_have_a_network_of_their_own() {
-        let Ok(sandbox) = Sandbox::open_with(Isolation::Namespaces, mark()).await else { return };
+        let nowhere = Path::new("/nonexistent");
+        let opened = Sandbox::open_with(Isolation::Namespaces, mark(), nowhere).await;
+        let Ok(sandbox) = opened else { return };
         let listener = sandbox.listen().unwrap();
         let port = listener.local_addr().unwrap().port();
         let outside = TcpListener::bind("127.0.0.1:0").unwrap();

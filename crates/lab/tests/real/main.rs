@@ -5,6 +5,8 @@
 //! there yet are installed; nothing is skipped.
 #![expect(clippy::unwrap_used, clippy::panic, reason = "a test that cannot go on has failed")]
 
+mod killed;
+mod python_sdk;
 mod scenarios;
 
 use std::process::ExitCode;
@@ -13,7 +15,11 @@ use countersign_lab::{Installed, Version, Versions};
 use libtest_mimic::{Arguments, Failed, Trial};
 
 fn main() -> ExitCode {
-    libtest_mimic::run(&Arguments::from_args(), scenarios::trials()).exit_code()
+    if let Some(code) = killed::as_the_one_to_be_killed() {
+        return code;
+    }
+    let trials = [scenarios::trials(), killed::trials(), python_sdk::trials()];
+    libtest_mimic::run(&Arguments::from_args(), trials.into_iter().flatten().collect()).exit_code()
 }
 
 /// A test that is a future.
