@@ -4,5 +4,6 @@
 //! unfair to all of them, and the best of many rounds counts.
 
 pub mod lines;
+pub mod programs;
 pub mod race;
 pub mod tagged;
