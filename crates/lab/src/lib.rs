@@ -1,7 +1,20 @@
 //! A laboratory for the Claude Code protocol.
 //!
 //! The real CLI, run offline and isolated against a scripted model, and a simulated CLI that is
-//! driven by the same scripts.
+//! driven by the same scripts. `docs/laboratory.md` in the repository is the guide.
+//!
+//! # What is where
+//!
+//! | | |
+//! |---|---|
+//! | [`Lab`] | a scripted model, a sandbox and a working folder, in one call |
+//! | [`Cli`] | a client without opinions, to talk to what runs in the laboratory |
+//! | [`Versions`] | the real CLI, installed from the npm registry |
+//! | [`script`] | what the model says: files for people, or a builder |
+//! | [`model`] | a stand-in for the Messages API that follows a script |
+//! | [`scenario`] | conversations that show what a CLI does |
+//! | [`fidelity`] | the simulated CLI, compared with the real one |
+//! | [`command`] | the command `countersign-lab` |
 
 #![warn(missing_docs)]
 
@@ -26,7 +39,8 @@ pub use self::sandbox::Isolation;
 pub use self::version::{NotAVersion, Version};
 pub use self::versions::{InstallError, Installed, Versions};
 
-/// The example of the guide to scripts is compiled.
+/// The examples of the guides are compiled.
 #[cfg(doctest)]
 #[doc = include_str!("../../../docs/scripts.md")]
-struct Guide;
+#[doc = include_str!("../../../docs/laboratory.md")]
+struct Guides;
