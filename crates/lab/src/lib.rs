@@ -31,6 +31,7 @@ pub mod fidelity;
 pub mod model;
 pub mod scenario;
 pub mod script;
+pub mod sim;
 
 pub use self::driver::{Cli, DriverError, Ended, Said, Speaker, Transcript};
 pub use self::guard::Refused;

@@ -1,0 +1,92 @@
+//! From a transcript back to a conversation.
+
+use std::path::Path;
+
+use super::json::{Json, obj};
+use super::profile::Profile;
+use super::queue::Deferred;
+use super::session::{Past, Session, blocks};
+use super::thread::Thread;
+
+/// What the model is told of a call whose end nobody saw.
+const UNKNOWN_OUTCOME: &str = "[Tool call interrupted: the session ended before this call's result was recorded, so its outcome is unknown. Check whether it took effect before relying on it or running it again.]";
+
+impl Past {
+    /// Puts the conversation into a thread.
+    pub(crate) fn restore(&self, profile: &Profile, thread: &mut Thread) {
+        let deferred = self.deferred.as_ref().and_then(|call| call.text("toolUseID"));
+        let is_lost = |id: &str| self.open_calls.iter().any(|open| open == id) && deferred != Some(id);
+        let mut lost = Vec::new();
+        for entry in &self.entries {
+            let Some(message) = entry.get("message") else { continue };
+            match entry.text("type") {
+                Some("user") => {
+                    self.tell_lost(thread, &mut lost);
+                    if let Some(content) = message.get("content") {
+                        thread.push_user(content);
+                    }
+                }
+                Some("assistant") => {
+                    let id = message.text("id").unwrap_or_default();
+                    for block in blocks(message) {
+                        let call = block.text("id").filter(|id| is_lost(id));
+                        if let Some(call) = call {
+                            if !profile.lost_call_is_told {
+                                continue;
+                            }
+                            lost.push(call.to_owned());
+                        }
+                        thread.push_assistant(id, block);
+                    }
+                }
+                _ => {}
+            }
+        }
+        self.tell_lost(thread, &mut lost);
+    }
+
+    fn tell_lost(&self, thread: &mut Thread, lost: &mut Vec<String>) {
+        let results: Vec<Json> = lost
+            .drain(..)
+            .map(|id| {
+                obj! {
+                    "type": "tool_result",
+                    "tool_use_id": id,
+                    "content": UNKNOWN_OUTCOME,
+                    "is_error": true,
+                }
+                .into()
+            })
+            .collect();
+        if !results.is_empty() {
+            thread.push_user(&results.into());
+        }
+    }
+
+    /// The call that was put off, when there is one.
+    pub(crate) fn deferred_call(&self) -> Option<Deferred> {
+        let call = self.deferred.as_ref()?;
+        Some(Deferred {
+            id: call.text("toolUseID")?.to_owned(),
+            name: call.text("toolName")?.to_owned(),
+            input: call.get("toolInput").cloned().unwrap_or_default(),
+            assistant_uuid: self.last_assistant().unwrap_or_default().to_owned(),
+        })
+    }
+}
+
+impl Session {
+    /// Takes over the entries of another session, as a fork does.
+    pub(crate) fn copy_from(&mut self, path: &Path) {
+        // A file that cannot be read any more leaves the fork without a past on disk.
+        let text = std::fs::read_to_string(path).unwrap_or_default();
+        let id = self.id().to_owned();
+        for line in text.lines().filter_map(Json::parse) {
+            let Json::Object(mut entry) = line else { continue };
+            if entry.get("uuid").is_some() {
+                entry.set("sessionId", &id);
+                self.note(entry);
+            }
+        }
+    }
+}

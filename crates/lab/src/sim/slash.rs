@@ -1,0 +1,322 @@
+//! Slash commands: what the CLI answers by itself.
+
+use std::rc::Rc;
+
+use serde_json::json;
+
+use super::clock::{ms_since, new_uuid, timestamp};
+use super::input::UserMessage;
+use super::json::{Json, Object, obj};
+use super::profile::{Release, UnknownCommand};
+use super::state::Sim;
+use super::turn::{End, Scope, spoken_name};
+
+/// Commands that are prompts in disguise: the model reads them.
+const FOR_THE_MODEL: &[&str] = &["init", "review", "security-review", "pr-comments", "insights", "debug", "simplify"];
+/// In the request for a summary.
+const SUMMARIZE: &str = "CRITICAL: Respond with TEXT ONLY. Do NOT call any tools.";
+
+impl Sim {
+    /// Whether a message is for the CLI itself.
+    pub(crate) fn is_command(&self, message: &UserMessage) -> bool {
+        let Some(name) = command_name(message) else { return false };
+        if FOR_THE_MODEL.contains(&name) {
+            return false;
+        }
+        let known = matches!(name, "cost" | "context" | "compact" | "usage" | "clear" | "help" | "model")
+            || self.catalog.slash_commands().iter().any(|command| command == name);
+        known || self.profile.unknown_command != UnknownCommand::Prompt
+    }
+
+    /// Runs a command. None when it is for the model after all.
+    pub(crate) async fn run_command(self: &Rc<Self>, scope: &Rc<Scope>, message: &UserMessage) -> Option<End> {
+        let name = command_name(message)?.to_owned();
+        let old = self.profile.release == Release::V62;
+        match name.as_str() {
+            "compact" => Some(self.compact(scope).await),
+            "clear" if self.profile.clears => Some(self.clear(scope, message).await),
+            "cost" => Some(self.say(scope, "cost", "usage", &self.cost_text())),
+            "usage" if !old => Some(self.say(scope, "usage", "usage", &self.cost_text())),
+            "context" => Some(self.say(scope, "context", "context", &self.context_text())),
+            "model" if self.profile.internals => {
+                let model = spoken_name(&self.model.borrow());
+                let text = format!(
+                    "Current model: `{model} (default)`\nUsage: /model <name>. Available: sonnet, opus, haiku, fable, best, sonnet[1m], opus[1m], fable[1m], opusplan, default, or a full model ID."
+                );
+                Some(self.say(scope, "model", "model", &text))
+            }
+            _ => self.refuse_command(scope, &name),
+        }
+    }
+
+    fn refuse_command(&self, scope: &Rc<Scope>, name: &str) -> Option<End> {
+        let known = self.catalog.slash_commands().iter().any(|command| command == name) || matches!(name, "help" | "model");
+        let text = match self.profile.unknown_command {
+            UnknownCommand::Prompt if !known => return None,
+            UnknownCommand::UnknownSkill => {
+                self.emit_init();
+                return Some(End::Local(format!("Unknown skill: {name}")));
+            }
+            UnknownCommand::UnknownCommand if !known => format!("Unknown command: /{name}"),
+            _ => format!("/{name} isn't available in this environment."),
+        };
+        self.emit_init();
+        self.say_text(scope, &text, obj! { "local_command_outcome"?: self.profile.internals.then(|| obj! { "kind": "unavailable_headless" }) });
+        Some(End::Local(text))
+    }
+
+    /// Answers a command with a text.
+    fn say(&self, scope: &Rc<Scope>, typed: &str, command: &str, text: &str) -> End {
+        self.emit_init();
+        scope.turn.set_local_command(typed);
+        if self.profile.commands_as_assistant {
+            let run = obj! { "command": command, "args": "" };
+            let extra = obj! { "local_command_run"?: self.profile.internals.then_some(run) };
+            self.say_text(scope, text.trim_end(), extra);
+        } else {
+            self.say_as_user(text);
+        }
+        End::Local(text.to_owned())
+    }
+
+    fn say_text(&self, scope: &Rc<Scope>, text: &str, mut extra: Object) {
+        let stop_reason = if self.profile.internals { "end_turn" } else { "stop_sequence" };
+        if self.profile.internals {
+            extra.set("local_command_source", format!("<local-command-stdout>{text}</local-command-stdout>"));
+        }
+        self.say_synthetic(scope, text, stop_reason, extra);
+    }
+
+    /// Older versions show the output as if the user had said it.
+    fn say_as_user(&self, text: &str) {
+        let content = Json::from(format!("<local-command-stdout>{text}</local-command-stdout>"));
+        self.emit_replay(&content, None);
+    }
+
+    /// Dollars and minutes.
+    pub(crate) fn cost_text(&self) -> String {
+        let meter = self.meter.borrow();
+        let seconds = |ms: u64| format!("{}s", ms / 1000);
+        let mut text = format!(
+            "Total cost:            ${:.4}\nTotal duration (API):  {}\nTotal duration (wall): {}\nTotal code changes:    {} lines added, {} lines removed\nUsage by model:",
+            meter.cost(self.profile),
+            seconds(meter.api_ms),
+            seconds(ms_since(self.started)),
+            meter.lines_added,
+            meter.lines_removed,
+        );
+        for (model, tokens, cost) in meter.models(self.profile) {
+            let model = if self.profile.internals { model } else { model.trim_end_matches("[1m]") };
+            let label = format!("{model}:");
+            text.push_str(&format!(
+                "\n{label:>21}  {} input, {} output, {} cache read, {} cache write (${cost:.4})",
+                tokens.input, tokens.output, tokens.cache_read, tokens.cache_creation
+            ));
+        }
+        if self.profile.internals {
+            let requests = meter.requests;
+            let noun = if requests == 1 { "request" } else { "requests" };
+            text.push_str(&format!(
+                "\nPrompt cache (main):   {requests} {noun} · 0% of input tokens from cache · no misses · no prompt caching reported by the API"
+            ));
+        }
+        text
+    }
+
+    fn context_text(&self) -> String {
+        let used = self.thread.borrow().size() / 4;
+        let window = self.profile.window.0;
+        let (window_text, model) = (short(window), self.model.borrow().clone());
+        let messages = u64::try_from(used).unwrap_or(0);
+        let free = window.saturating_sub(messages + 90);
+        format!(
+            "## Context Usage\n\n**Model:** {model}  \n**Tokens:** {} / {window_text} (0%)\n\n### Estimated usage by category\n\n| Category | Tokens | Percentage |\n|----------|--------|------------|\n| System prompt | 90 | 0.0% |\n| Messages | {} | 0.0% |\n| Free space | {} | 99.9% |\n\n",
+            short(messages + 90),
+            short(messages),
+            short(free),
+        )
+    }
+
+    /// `/compact`.
+    async fn compact(self: &Rc<Self>, scope: &Rc<Scope>) -> End {
+        let internals = self.profile.internals;
+        scope.turn.set_local_command("compact");
+        let instructions = if self.profile.release == Release::V62 { Json::from("") } else { Json::Null };
+        let fields = obj! { "trigger": "manual", "custom_instructions": instructions };
+        self.tell_hooks(scope, "PreCompact", Some("manual"), fields).await;
+        self.emit_system("status", obj! { "status": "compacting" });
+        if self.profile.release == Release::V197 && self.answers.get() < 2 {
+            let problem = "Not enough messages to compact.";
+            self.emit_system(
+                "status",
+                obj! { "status": Json::Null, "compact_result": "failed", "compact_error": problem },
+            );
+            self.emit_init();
+            self.say_text(scope, problem, Object::default());
+            return End::Local(problem.to_owned());
+        }
+        let before = self.thread.borrow().size() / 4;
+        let summary = self.summary();
+        let known = self.profile.request_ids.then_some("success");
+        self.emit_system("status", obj! { "status": Json::Null, "compact_result"?: known });
+        self.emit_init();
+        let text = self.compacted(&summary);
+        self.thread.borrow_mut().clear();
+        self.thread.borrow_mut().push_user(&text.as_str().into());
+        let after = self.thread.borrow().size() / 4;
+        let boundary = new_uuid();
+        let parent = self.session.borrow().leaf().map(str::to_owned);
+        let metadata = obj! {
+            "trigger": "manual",
+            "pre_tokens": before,
+            "post_tokens"?: internals.then_some(after),
+            "cumulative_dropped_tokens"?: internals.then_some(0),
+            "duration_ms"?: internals.then(|| ms_since(scope.turn.started())),
+        };
+        let frame = obj! {
+            "type": "system",
+            "subtype": "compact_boundary",
+            "session_id": self.session_id(),
+            "uuid": &boundary,
+            "compact_metadata": &metadata,
+            "logical_parent_uuid"?: parent.clone().filter(|_| internals),
+        };
+        self.emit(&frame);
+        self.store_compaction(&boundary, parent.as_deref(), &metadata, &text);
+        let source = obj! {
+            "source": "compact",
+            "model"?: (!internals).then(|| self.model.borrow().clone()),
+            "session_title"?: self.session.borrow().title().filter(|_| self.profile.request_ids),
+        };
+        self.tell_hooks(scope, "SessionStart", Some("compact"), source).await;
+        if self.profile.request_ids {
+            let fields = obj! { "trigger": "manual", "compact_summary": summary };
+            self.tell_hooks(scope, "PostCompact", Some("manual"), fields).await;
+        }
+        self.emit_summary(&text);
+        self.say_as_user("Compacted ");
+        End::Local(String::new())
+    }
+
+    fn emit_summary(&self, text: &str) {
+        let modern = self.profile.request_ids;
+        let frame = obj! {
+            "type": "user",
+            "message": obj! { "role": "user", "content": text },
+            "session_id": self.session_id(),
+            "parent_tool_use_id": Json::Null,
+            "uuid": new_uuid(),
+            "timestamp"?: modern.then(timestamp),
+            "isReplay": false,
+            "isSynthetic"?: modern.then_some(true),
+        };
+        self.emit(&frame);
+    }
+
+    /// The model's summary of the conversation.
+    fn summary(&self) -> String {
+        let model = self.model.borrow().clone();
+        let request = json!({
+            "model": model,
+            "system": [{"type": "text", "text": "You are a helpful AI assistant tasked with summarizing conversations."}],
+            "messages": [{"role": "user", "content": SUMMARIZE}],
+            "tools": [],
+            "stream": true,
+        });
+        let answer = self.player.borrow_mut().answer(&request);
+        let tokens = super::meter::Tokens::of(answer.usage);
+        self.meter.borrow_mut().count(&model, tokens, 0);
+        let texts = answer.blocks.iter().filter_map(|block| match block {
+            crate::script::Block::Text(text) => Some(text.as_str()),
+            _ => None,
+        });
+        let text = texts.collect::<Vec<_>>().join("\n");
+        let inner = text.split_once("<summary>").map_or(text.as_str(), |(_, rest)| rest);
+        inner.split_once("</summary>").map_or(inner, |(summary, _)| summary).trim().to_owned()
+    }
+
+    fn compacted(&self, summary: &str) -> String {
+        let used = if self.profile.internals {
+            "<system-reminder>\n<tools-used-before-summary></tools-used-before-summary>\n</system-reminder>\n"
+        } else {
+            ""
+        };
+        let mut text = format!(
+            "This session is being continued from a previous conversation that ran out of context. The summary below covers the earlier portion of the conversation.\n\n{used}Summary:\n{summary}\n\nIf you need specific details from before compaction (like exact code snippets, error messages, or content you generated), read the full transcript at: {}",
+            self.transcript_path().display()
+        );
+        if self.profile.request_ids {
+            text.push_str("\nContinue the conversation from where it left off without asking the user any further questions. Resume directly — do not acknowledge the summary, do not recap what was happening, do not preface with \"I'll continue\" or similar. Pick up the last task as if the break never happened.");
+        }
+        text
+    }
+
+    fn store_compaction(&self, boundary: &str, parent: Option<&str>, metadata: &Object, text: &str) {
+        let mut session = self.session.borrow_mut();
+        session.break_chain();
+        let body = obj! {
+            "subtype": "compact_boundary",
+            "logicalParentUuid": parent,
+            "content": "Conversation compacted",
+            "compactMetadata": metadata,
+        };
+        session.append("system", boundary, body, false);
+        let message = obj! { "role": "user", "content": text };
+        session.append("user", &new_uuid(), obj! { "message": message, "isCompactSummary": true }, false);
+    }
+
+    /// `/clear`.
+    async fn clear(self: &Rc<Self>, scope: &Rc<Scope>, message: &UserMessage) -> End {
+        scope.turn.set_local_command("clear");
+        self.tell_hooks(scope, "SessionEnd", Some("clear"), obj! { "reason": "clear" }).await;
+        if self.profile.internals {
+            let frame = obj! {
+                "type": "conversation_reset",
+                "new_conversation_id": new_uuid(),
+                "uuid": new_uuid(),
+                "trigger": "clear",
+                "user_message_uuid": message.uuid.clone().unwrap_or_else(new_uuid),
+                "timestamp": timestamp(),
+                "session_id": self.session_id(),
+            };
+            self.emit(&frame);
+            self.emit_background_tasks();
+        }
+        self.session.borrow_mut().restart();
+        self.thread.borrow_mut().clear();
+        self.plan.borrow_mut().forget();
+        self.read_files.borrow_mut().clear();
+        self.meter.replace(super::meter::Meter::default());
+        self.last_meter.replace(super::meter::Meter::default());
+        let fields = obj! {
+            "source": "clear",
+            "session_title"?: self.session.borrow().title(),
+        };
+        self.tell_hooks(scope, "SessionStart", Some("clear"), fields).await;
+        self.emit_init();
+        if !self.profile.internals {
+            self.say_synthetic(scope, "(no content)", "stop_sequence", Object::default());
+        }
+        End::Local(String::new())
+    }
+}
+
+/// The name of the command, when a message is one.
+fn command_name(message: &UserMessage) -> Option<&str> {
+    let text = message.text().filter(|_| !message.verbatim)?;
+    let name = text.trim_start().strip_prefix('/')?.split_whitespace().next()?;
+    let is_name = name.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | ':'));
+    is_name.then_some(name)
+}
+
+/// `1200` is `1.2k`.
+fn short(number: u64) -> String {
+    match number {
+        0..1_000 => number.to_string(),
+        1_000..1_000_000 => {
+            let tenths = number / 100;
+            if tenths % 10 == 0 { format!("{}k", tenths / 10) } else { format!("{}.{}k", tenths / 10, tenths % 10) }
+        }
+        _ => format!("{}m", number / 1_000_000),
+    }
+}

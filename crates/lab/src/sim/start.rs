@@ -1,0 +1,426 @@
+//! From a command line to a session that runs.
+
+use std::cell::{Cell, RefCell};
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+use std::rc::Rc;
+use std::sync::mpsc::RecvTimeoutError;
+use std::time::Instant;
+
+use super::args::{Args, Parsed};
+use super::background::Background;
+use super::catalog::Catalog;
+use super::checkpoint::Checkpoints;
+use super::clock::new_uuid;
+use super::env::Env;
+use super::exec::{Executor, Tasks};
+use super::hooks::Hooks;
+use super::input::{self, Incoming};
+use super::json::{Json, Object, obj};
+use super::mcp::Servers;
+use super::meter::Meter;
+use super::permission::Permissions;
+use super::plan::Plan;
+use super::profile::{self, Profile, VERSIONS};
+use super::queue::{Queue, Work};
+use super::requests::{Reply, Requests};
+use super::session::{self, Options, Past, Session};
+use super::settings::Settings;
+use super::state::{Life, Sim};
+use super::stdio::{Event, Input, Output, complain, print};
+use super::thread::Thread;
+use super::turn::Tokens;
+use super::Launch;
+use crate::script::{Answer, Player, Script, When};
+
+/// Runs the simulated CLI to its end.
+pub(super) fn run(launch: &Launch) -> ExitCode {
+    match prepare(launch) {
+        Ok(Prepared::Done(text)) => {
+            print(&text);
+            ExitCode::SUCCESS
+        }
+        Ok(Prepared::Session(session)) => session.run(),
+        Err(complaint) => {
+            complain(&complaint);
+            ExitCode::FAILURE
+        }
+    }
+}
+
+enum Prepared {
+    /// There was only something to say.
+    Done(String),
+    Session(Box<Ready>),
+}
+
+/// Everything is read and checked.
+struct Ready {
+    profile: &'static Profile,
+    args: Args,
+    env: Env,
+    settings: Settings,
+    player: Player,
+}
+
+fn prepare(launch: &Launch) -> Result<Prepared, String> {
+    let profile = profile::find(&launch.version)
+        .ok_or_else(|| format!("error: there is no imitation of version {}; there are {VERSIONS}", launch.version))?;
+    let args = match Args::parse(profile, &launch.claude_args) {
+        Parsed::Print(text) => return Ok(Prepared::Done(text)),
+        Parsed::Refuse(complaint) => return Err(complaint),
+        Parsed::Run(args) => *args,
+    };
+    let env = Env::of_process(launch.state.clone()).map_err(|error| format!("error: no working directory: {error}"))?;
+    let settings = Settings::read(&args, &env)?;
+    let script = match &launch.script {
+        Some(path) => Script::load(path).map_err(|error| error.to_string())?,
+        None => echo(),
+    };
+    let mut player = Player::new(script);
+    player.set("cwd", env.cwd.display().to_string());
+    player.set("home", env.home.display().to_string());
+    for (name, value) in &launch.variables {
+        player.set(name, value);
+    }
+    Ok(Prepared::Session(Box::new(Ready { profile, args, env, settings, player })))
+}
+
+/// The script that is played when there is none: it says what it was told.
+fn echo() -> Script {
+    Script::new().when(When::any(), Answer::text("You said: ${text}")).otherwise("…")
+}
+
+/// Which session it is, and what is known of it.
+struct Beginning {
+    id: String,
+    past: Option<(PathBuf, Past)>,
+}
+
+impl Ready {
+    fn run(self) -> ExitCode {
+        let beginning = match self.beginning() {
+            Ok(beginning) => beginning,
+            Err(refusal) => return self.refuse(&refusal),
+        };
+        let (output, input) = match (Output::start(), Input::start()) {
+            (Ok(output), Ok(input)) => (Rc::new(output), input),
+            (Err(error), _) | (_, Err(error)) => {
+                complain(&format!("error: cannot start: {error}"));
+                return ExitCode::FAILURE;
+            }
+        };
+        let sim = self.into_sim(beginning, Rc::clone(&output));
+        sim.begin();
+        let code = turn_the_wheel(&sim, &input);
+        drop(sim);
+        if let Some(mut output) = Rc::into_inner(output) {
+            output.finish();
+        }
+        ExitCode::from(code)
+    }
+
+    fn beginning(&self) -> Result<Beginning, Refusal> {
+        let found = if let Some(wanted) = &self.args.resume {
+            Some(self.find(wanted)?)
+        } else if self.args.continue_latest {
+            session::latest(&self.env)
+        } else {
+            None
+        };
+        let past = found.and_then(|path| Some((path.clone(), Past::read(&path)?)));
+        if let (Some(wanted), None) = (&self.args.resume, &past) {
+            return Err(Refusal::with_result(format!("No conversation found with session ID: {wanted}")));
+        }
+        let same = past.as_ref().filter(|_| !self.args.fork_session);
+        let id = match (same, &self.args.session_id) {
+            (Some((path, _)), _) => stem(path),
+            (None, Some(id)) => {
+                if session::find(&self.env, id, false).is_some() {
+                    return Err(Refusal::plain(format!("Error: Session ID {id} is already in use.")));
+                }
+                id.clone()
+            }
+            (None, None) => new_uuid(),
+        };
+        Ok(Beginning { id, past })
+    }
+
+    fn find(&self, wanted: &str) -> Result<PathBuf, Refusal> {
+        if uuid::Uuid::parse_str(wanted).is_ok() {
+            return session::find(&self.env, wanted, self.profile.resumes_anywhere).ok_or_else(|| {
+                Refusal::with_result(format!("No conversation found with session ID: {wanted}"))
+            });
+        }
+        session::by_title(&self.env, wanted).ok_or_else(|| {
+            let text = format!(
+                "Error: --resume requires a valid session ID or session title when used with --print. Usage: claude -p --resume <session-id|title>. Provided value \"{wanted}\" is not a UUID and does not match any session title."
+            );
+            Refusal::with_result(text)
+        })
+    }
+
+    /// Ends before anything has begun.
+    fn refuse(&self, refusal: &Refusal) -> ExitCode {
+        if refusal.in_result {
+            let frame = obj! {
+                "type": "result",
+                "subtype": "error_during_execution",
+                "duration_ms": 0,
+                "duration_api_ms": 0,
+                "is_error": true,
+                "num_turns": 0,
+                "stop_reason": Json::Null,
+                "session_id": new_uuid(),
+                "total_cost_usd": 0,
+                "usage": Tokens::default().of_result(self.profile),
+                "modelUsage": Object::default(),
+                "permission_denials": Vec::<Json>::new(),
+                "uuid": new_uuid(),
+                "errors": vec![refusal.text.as_str()],
+            };
+            print(&frame.to_string());
+        }
+        complain(&refusal.text);
+        ExitCode::FAILURE
+    }
+
+    fn into_sim(self, beginning: Beginning, out: Rc<Output>) -> Rc<Sim> {
+        let Self { profile, args, env, settings, player } = self;
+        let options = Options {
+            ephemeral: args.no_persistence,
+            writes_at_once: profile.writes_at_once,
+            mirror: args.session_mirror,
+        };
+        let mut session = Session::new(&env, profile.version, beginning.id, options);
+        let catalog = Catalog::read(profile, &env.cwd.to_string_lossy(), &env.config_home.to_string_lossy());
+        let mut thread = Thread::new(false);
+        let mut queue = Queue::default();
+        let mut meter = Meter::default();
+        let mut model = args.model.as_deref().map(|name| catalog.resolve_model(name));
+        if let Some((path, past)) = &beginning.past {
+            past.restore(profile, &mut thread);
+            if args.fork_session {
+                session.copy_from(path);
+            }
+            session.adopt(past);
+            if profile.cost_survives {
+                meter.earlier_cost = past.cost;
+            }
+            if profile.release > profile::Release::V62 {
+                model = model.or_else(|| past.model.as_deref().map(|name| known_model(&catalog, name)));
+            }
+            queue_unfinished(profile, &env, past, &mut queue);
+        }
+        let model = model.unwrap_or_else(|| catalog.default_model().to_owned());
+        let permissions = Permissions::new(&args, &env, &settings);
+        let mut servers = Servers::default();
+        servers.read_config(&args.mcp_config);
+        let misbehaviour = player.script().misbehaviour.clone();
+        Rc::new(Sim {
+            profile,
+            catalog,
+            permissions: RefCell::new(permissions),
+            session: RefCell::new(session),
+            thread: RefCell::new(thread),
+            queue: RefCell::new(queue),
+            servers: RefCell::new(servers),
+            misbehaviour: RefCell::new(misbehaviour),
+            player: RefCell::new(player),
+            last_meter: RefCell::new(meter.clone()),
+            meter: RefCell::new(meter),
+            model: RefCell::new(model),
+            settings: RefCell::new(settings),
+            args,
+            env,
+            out,
+            tasks: Tasks::default(),
+            requests: Requests::default(),
+            plan: RefCell::new(Plan::default()),
+            hooks: RefCell::new(Hooks::default()),
+            background: RefCell::new(Background::default()),
+            checkpoints: RefCell::new(Checkpoints::default()),
+            turn: RefCell::new(None),
+            read_files: RefCell::default(),
+            unchanged: RefCell::default(),
+            variables: RefCell::default(),
+            todos: RefCell::default(),
+            answers: Cell::new(0),
+            life: Life::default(),
+            started: Instant::now(),
+        })
+    }
+}
+
+/// Why a session does not begin.
+struct Refusal {
+    text: String,
+    /// It is told as a result, too.
+    in_result: bool,
+}
+
+impl Refusal {
+    fn plain(text: String) -> Self {
+        Self { text, in_result: false }
+    }
+
+    fn with_result(text: String) -> Self {
+        Self { text, in_result: true }
+    }
+}
+
+fn stem(path: &Path) -> String {
+    path.file_stem().map(|stem| stem.to_string_lossy().into_owned()).unwrap_or_default()
+}
+
+/// A model answers without the mark of its long window, which the session has.
+fn known_model(catalog: &Catalog, name: &str) -> String {
+    let default = catalog.default_model();
+    if default.trim_end_matches("[1m]") == name { default.to_owned() } else { name.to_owned() }
+}
+
+/// What an earlier process left undone.
+fn queue_unfinished(profile: &Profile, env: &Env, past: &Past, queue: &mut Queue) {
+    if !profile.parks {
+        return;
+    }
+    if let Some(deferred) = past.deferred_call() {
+        queue.push(Work::Deferred(deferred));
+    } else if env.is_on("CLAUDE_CODE_RESUME_INTERRUPTED_TURN")
+        && let Some(prompt) = &past.unanswered
+    {
+        queue.push(Work::Rerun { prompt_uuid: prompt.clone() });
+    }
+}
+
+impl Sim {
+    fn begin(self: &Rc<Self>) {
+        if !self.servers.borrow().names().is_empty() {
+            self.connect_servers();
+        }
+        self.tasks.spawn(Rc::clone(self).serve());
+    }
+
+    fn take_event(self: &Rc<Self>, event: Event) {
+        match event {
+            Event::Line(line) => self.take_line(&line),
+            Event::End => {
+                self.requests.answer_all(None, &Reply::Closed);
+                self.life.closed.raise();
+                self.life.work.raise();
+            }
+            Event::Signal(signal) => self.take_signal(signal),
+        }
+    }
+
+    fn take_line(self: &Rc<Self>, line: &[u8]) {
+        let incoming = input::read(self.profile, line);
+        if self.args.await_initialize && self.life.initialized.get() == 0 && !is_initialize(&incoming) {
+            complain("Error: --await-initialize requires the first line to be an initialize request");
+            self.exit(1);
+            return;
+        }
+        match incoming {
+            Incoming::Nothing => {}
+            Incoming::Fatal(complaint) => {
+                complain(&complaint);
+                self.exit(1);
+            }
+            Incoming::User(message) => self.take_message(message),
+            Incoming::Request(id, request) => self.handle_request(id, &request),
+            Incoming::Answer(id, reply, frame) => {
+                if self.args.replay_user_messages {
+                    self.emit(&frame);
+                }
+                self.requests.answer(&id, reply);
+            }
+            Incoming::Variables(variables, id) => {
+                if !self.profile.request_ids {
+                    for (name, value) in variables.iter() {
+                        let value = value.as_str().unwrap_or_default().to_owned();
+                        self.variables.borrow_mut().insert(name.to_owned(), value);
+                    }
+                }
+                if let Some(id) = id.filter(|_| self.profile.internals) {
+                    let response = obj! { "applied": Vec::<Json>::new() };
+                    let response = obj! { "subtype": "success", "request_id": id, "response": response };
+                    self.emit(&obj! { "type": "control_response", "response": response });
+                }
+            }
+        }
+    }
+
+    fn take_message(&self, message: super::input::UserMessage) {
+        if let Some(uuid) = &message.uuid
+            && !self.session.borrow_mut().note_message(uuid)
+        {
+            // It was here before. The client is shown that it is known.
+            if self.args.replay_user_messages {
+                self.emit_replay_of_known(&message);
+            }
+            return;
+        }
+        if let Some(text) = message.text() {
+            self.plan.borrow_mut().note_prompt(text);
+        }
+        let uuid = message.uuid.clone();
+        self.queue.borrow_mut().push(Work::Prompt(message));
+        self.tell_state();
+        if let Some(uuid) = uuid {
+            self.emit_lifecycle(&uuid, "queued");
+        }
+        self.life.work.raise();
+    }
+
+    fn take_signal(&self, signal: i32) {
+        let code = match signal {
+            signal_hook::consts::SIGHUP => 129,
+            signal_hook::consts::SIGINT => {
+                if let Some(turn) = self.current_turn().filter(|_| self.profile.sigint_tells) {
+                    self.life.leave.set(true);
+                    turn.abort.raise();
+                    return;
+                }
+                0
+            }
+            _ => 143,
+        };
+        self.exit(code);
+    }
+}
+
+fn is_initialize(incoming: &Incoming) -> bool {
+    match incoming {
+        Incoming::Nothing | Incoming::Fatal(_) => true,
+        Incoming::Request(_, request) => request.get("subtype") == Some(&"initialize".into()),
+        Incoming::User(_) | Incoming::Answer(..) | Incoming::Variables(..) => false,
+    }
+}
+
+/// Lets tasks go on and takes events, until the process is to end. Gives the exit code.
+fn turn_the_wheel(sim: &Rc<Sim>, input: &Input) -> u8 {
+    let executor = Executor::new();
+    let mut running = Vec::new();
+    loop {
+        let stop = || sim.life.exit.get().is_some() || sim.life.frozen.get();
+        executor.run(&sim.tasks, &mut running, stop);
+        if sim.life.frozen.get() {
+            input.freeze();
+            loop {
+                std::thread::park();
+            }
+        }
+        if let Some(code) = sim.life.exit.get() {
+            return code;
+        }
+        let event = match sim.tasks.next_alarm() {
+            None => input.events().recv().map_err(|_| RecvTimeoutError::Disconnected),
+            Some(at) => input.events().recv_timeout(at.saturating_duration_since(Instant::now())),
+        };
+        match event {
+            Ok(event) => sim.take_event(event),
+            Err(RecvTimeoutError::Timeout) => {}
+            Err(RecvTimeoutError::Disconnected) => return 0,
+        }
+    }
+}

@@ -1,0 +1,75 @@
+//! Tools of the client's own servers.
+
+use super::{Call, ToolResult};
+use crate::sim::json::{Json, obj};
+use crate::sim::profile::Release;
+use crate::sim::state::Sim;
+use crate::sim::turn::{Aborted, Scope};
+
+impl Sim {
+    /// A tool of a server.
+    pub(super) async fn mcp_tool(&self, scope: &Scope, call: &Call, input: &Json) -> Result<ToolResult, Aborted> {
+        let answer = self.call_server(&scope.turn, &call.name, input, &call.id).await?;
+        let result = match answer {
+            Ok(result) => result,
+            Err(error) => {
+                let mut result = ToolResult::error(error);
+                if self.life.closed.is_raised() {
+                    result.kind = Some("interrupted");
+                }
+                return Ok(result);
+            }
+        };
+        let blocks = result.get("content").and_then(Json::as_array).unwrap_or_default();
+        if result.is_true("isError") {
+            return Ok(self.mcp_error(call, blocks));
+        }
+        let mut told: Vec<Json> = blocks.iter().map(told_block).collect();
+        let Some(structured) = result.get("structuredContent").filter(|content| !content.is_null()) else {
+            let told = Json::from(told);
+            return Ok(ToolResult::new(told.clone(), told));
+        };
+        let text = structured.to_string();
+        if self.profile.release == Release::V62 {
+            let both = obj! { "content": &text, "structuredContent": structured };
+            return Ok(ToolResult::new(text, both));
+        }
+        told.retain(|block| block.text("type") != Some("text"));
+        told.push(obj! { "type": "text", "text": text }.into());
+        let told = Json::from(told);
+        let both = obj! { "content": &told, "structuredContent": structured };
+        Ok(ToolResult::new(told, both))
+    }
+
+    fn mcp_error(&self, call: &Call, blocks: &[Json]) -> ToolResult {
+        let texts: Vec<&str> = blocks.iter().filter_map(|block| block.text("text")).collect();
+        let text = texts.join("\n");
+        let mut result = ToolResult::error(text.as_str());
+        if self.profile.internals {
+            let schema = self.servers.borrow().tool(&call.name).and_then(|(_, tool)| tool.get("inputSchema").cloned());
+            let schema = schema.unwrap_or_default();
+            let name = &call.name;
+            result.content = format!(
+                "{text}\n\nThis tool's input schema was not in your prompt when you called it. The input schema is: {schema}\nIf your input does not match this schema, correct it and call the tool again. If it matches, the error above has another cause. If the corrected call fails the same way, call ToolSearch with query \"select:{name}\" to load the tool, then call it again."
+            )
+            .into();
+        }
+        result
+    }
+}
+
+/// A block of a server as the model is shown it.
+fn told_block(block: &Json) -> Json {
+    match block.text("type") {
+        Some("image") => {
+            let source = obj! {
+                "type": "base64",
+                "media_type": block.text("mimeType"),
+                "data": block.text("data"),
+            };
+            obj! { "type": "image", "source": source }.into()
+        }
+        Some("text") => obj! { "type": "text", "text": block.text("text") }.into(),
+        _ => obj! { "type": "text", "text": block.to_string() }.into(),
+    }
+}

@@ -1,0 +1,28 @@
+//! One turn after the other, until the client has nothing more to say.
+
+use std::rc::Rc;
+
+use crate::sim::state::Sim;
+
+impl Sim {
+    /// Works off the queue until the end.
+    pub(crate) async fn serve(self: Rc<Self>) {
+        loop {
+            let next = self.queue.borrow_mut().pop();
+            if let Some(work) = next {
+                self.run_work(work).await;
+                if self.life.leave.get() {
+                    self.exit(0);
+                    return;
+                }
+                continue;
+            }
+            if self.life.closed.is_raised() && !self.waits_for_background() {
+                self.exit(u8::from(self.life.failed.get()));
+                return;
+            }
+            self.life.work.lower();
+            self.life.work.raised().await;
+        }
+    }
+}
