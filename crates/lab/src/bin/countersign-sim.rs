@@ -19,7 +19,7 @@ struct Options {
     script: Option<PathBuf>,
     /// The version to imitate
     #[arg(long = "as", value_name = "VERSION", default_value = DEFAULT_VERSION)]
-    version: String,
+    imitate: String,
     /// Gives a variable of the script a value
     #[arg(long, value_name = "NAME=VALUE", value_parser = variable)]
     set: Vec<(String, String)>,
@@ -47,7 +47,7 @@ fn main() -> ExitCode {
     } else {
         let options = Options::parse();
         launch.script = options.script;
-        launch.version = options.version;
+        launch.version = options.imitate;
         launch.variables = options.set;
         launch.state = options.state;
         launch.claude_args = options.claude_args;
