@@ -36,8 +36,10 @@ const MAX_LINE: usize = 256 << 20;
 #[derive(Debug)]
 pub struct Cli {
     child: Child,
-    /// The process itself, which with namespaces is not the one that was started.
-    pid: i32,
+    /// The process that was started.
+    started: i32,
+    /// Tells which process the started one has become.
+    inner: fn(i32) -> i32,
     stdin: Option<ChildStdin>,
     readers: JoinSet<()>,
     log: Arc<Log>,
@@ -100,7 +102,7 @@ impl Cli {
     /// Starts talking to a process.
     pub(crate) fn start(
         command: &mut tokio::process::Command,
-        inner: impl Fn(i32) -> i32,
+        inner: fn(i32) -> i32,
     ) -> io::Result<Self> {
         let mut child =
             command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn()?;
@@ -113,11 +115,12 @@ impl Cli {
         if let Some(stderr) = child.stderr.take() {
             readers.spawn(listen(stderr, Speaker::StandardError, Arc::clone(&log)));
         }
-        let pid = child.id().and_then(|pid| i32::try_from(pid).ok()).unwrap_or_default();
+        let started = child.id().and_then(|pid| i32::try_from(pid).ok()).unwrap_or_default();
         Ok(Self {
             stdin: child.stdin.take(),
             child,
-            pid: inner(pid),
+            started,
+            inner,
             readers,
             log,
             changes,
@@ -132,10 +135,10 @@ impl Cli {
         self.patience = patience;
     }
 
-    /// The id of the process.
+    /// The id of the process. With namespaces it is known once the process has said something.
     #[must_use]
-    pub const fn pid(&self) -> i32 {
-        self.pid
+    pub fn pid(&self) -> i32 {
+        (self.inner)(self.started)
     }
 
     /// Everything that was said until now.
@@ -354,7 +357,7 @@ impl Cli {
 
     /// Sends a signal to the process.
     pub fn signal(&self, signal: Signal) {
-        crate::process::signal(self.pid, signal);
+        crate::process::signal(self.pid(), signal);
     }
 
     /// Closes the standard input of the process, which asks it to end.

@@ -191,7 +191,7 @@ impl Lab {
         let arguments = launch.arguments();
         let mut command = self.command(&program, &launch.environment, &arguments)?;
         command.args(before).args(arguments);
-        let cli = Cli::start(&mut command, |pid| self.sandbox.inner(pid));
+        let cli = Cli::start(&mut command, self.sandbox.inner());
         cli.map_err(|source| LaunchError::Start { program, source })
     }
 

@@ -153,12 +153,14 @@ impl Sandbox {
         Ok(command)
     }
 
-    /// The process that a command started: with namespaces, the one inside.
-    pub(crate) fn inner(&self, started: i32) -> i32 {
+    /// Tells the process that runs a program from the one that was started for it.
+    pub(crate) const fn inner(&self) -> fn(i32) -> i32 {
         match self.isolation {
             // `nsenter` starts the program as its child, because only a child is in the new table.
-            Isolation::Namespaces => descendants(started).first().copied().unwrap_or(started),
-            Isolation::Mark => started,
+            Isolation::Namespaces => {
+                |started| descendants(started).first().copied().unwrap_or(started)
+            }
+            Isolation::Mark => |started| started,
         }
     }
 

@@ -184,7 +184,8 @@ impl Args {
                 Some((name, value)) if name.starts_with("--") => (name, Some(value)),
                 _ => (word, None),
             };
-            let name = SHORT.iter().find(|(short, _)| *short == name).map_or(name, |(_, long)| long);
+            let name =
+                SHORT.iter().find(|(short, _)| *short == name).map_or(name, |(_, long)| long);
             let known = FLAGS.iter().find(|flag| flag.0 == name && flag.3 <= profile.release);
             let Some(&(name, placeholder, takes, _)) = known else {
                 return Err(Parsed::Refuse(format!("error: unknown option '{name}'")));
@@ -219,18 +220,25 @@ impl Args {
         let first = values.first().copied();
         let text = || first.map(str::to_owned);
         match name {
-            "--input-format" => self.input_format = choice(name, "format", first, &["text", "stream-json"])?,
+            "--input-format" => {
+                self.input_format = choice(name, "format", first, &["text", "stream-json"])?
+            }
             "--output-format" => {
-                self.output_format = choice(name, "format", first, &["text", "json", "stream-json"])?;
+                self.output_format =
+                    choice(name, "format", first, &["text", "json", "stream-json"])?;
             }
             "--verbose" => self.verbose = true,
             "--permission-prompt-tool" => self.permission_prompt_tool = text(),
-            "--permission-prompts" => self.permission_prompts = choice(name, "target", first, &["host", "none"])?,
+            "--permission-prompts" => {
+                self.permission_prompts = choice(name, "target", first, &["host", "none"])?
+            }
             "--permission-mode" => self.permission_mode = mode(profile, first)?,
             "--dangerously-skip-permissions" => self.skip_permissions = true,
             "--allow-dangerously-skip-permissions" => self.allow_skip_permissions = true,
             "--allowedTools" | "--allowed-tools" => self.allowed_tools.extend(rule_list(values)),
-            "--disallowedTools" | "--disallowed-tools" => self.disallowed_tools.extend(rule_list(values)),
+            "--disallowedTools" | "--disallowed-tools" => {
+                self.disallowed_tools.extend(rule_list(values))
+            }
             "--tools" => self.tools = Some(rule_list(values)),
             "--add-dir" => self.add_dirs.extend(values.iter().map(PathBuf::from)),
             "--model" => self.model = text(),
@@ -271,7 +279,9 @@ impl Args {
             );
         }
         if !self.verbose {
-            return refuse("Error: When using --print, --output-format=stream-json requires --verbose");
+            return refuse(
+                "Error: When using --print, --output-format=stream-json requires --verbose",
+            );
         }
         if let Some(id) = &self.session_id {
             if uuid::Uuid::parse_str(id).is_err() {
@@ -361,11 +371,13 @@ mod tests {
         Args::parse(profile::find("2.1.325").unwrap(), &argv)
     }
 
-    const STREAM: [&str; 3] = ["--input-format=stream-json", "--output-format=stream-json", "--verbose"];
+    const STREAM: [&str; 3] =
+        ["--input-format=stream-json", "--output-format=stream-json", "--verbose"];
 
     #[test]
     fn a_value_may_stand_behind_an_equals_sign_or_a_space() {
-        let Parsed::Run(args) = parse(&[&STREAM[..], &["--model=opus", "--resume", "--fork-session"]].concat())
+        let Parsed::Run(args) =
+            parse(&[&STREAM[..], &["--model=opus", "--resume", "--fork-session"]].concat())
         else {
             panic!("refused");
         };
@@ -376,7 +388,10 @@ mod tests {
 
     #[test]
     fn rules_are_split_outside_of_parentheses() {
-        assert_eq!(rule_list(&["Write,Bash(git log, x)", "Read Edit"]), ["Write", "Bash(git log, x)", "Read", "Edit"]);
+        assert_eq!(
+            rule_list(&["Write,Bash(git log, x)", "Read Edit"]),
+            ["Write", "Bash(git log, x)", "Read", "Edit"]
+        );
     }
 
     #[test]

@@ -111,7 +111,8 @@ impl Background {
 
     /// What a result says about agents.
     pub(crate) fn stats(&self) -> Object {
-        let by_type: Object = self.kinds.iter().map(|(kind, count)| (kind.clone(), (*count).into())).collect();
+        let by_type: Object =
+            self.kinds.iter().map(|(kind, count)| (kind.clone(), (*count).into())).collect();
         let foreground = self.spawned - self.in_background;
         obj! {
             "spawned": self.spawned,
@@ -220,7 +221,13 @@ impl Sim {
     }
 
     /// Tells that a task has ended.
-    pub(crate) fn emit_task_ended(&self, task: &Task, end: TaskEnd, summary: &str, usage: Option<Object>) {
+    pub(crate) fn emit_task_ended(
+        &self,
+        task: &Task,
+        end: TaskEnd,
+        summary: &str,
+        usage: Option<Object>,
+    ) {
         let internals = self.profile.internals;
         if self.profile.request_ids {
             self.emit_system(
@@ -247,7 +254,13 @@ impl Sim {
     }
 
     /// A task in the background has ended: it is told, and the model is told in a turn of its own.
-    pub(crate) fn task_ends(&self, task: &Task, end: TaskEnd, summary: &str, usage: Option<Object>) {
+    pub(crate) fn task_ends(
+        &self,
+        task: &Task,
+        end: TaskEnd,
+        summary: &str,
+        usage: Option<Object>,
+    ) {
         self.background.borrow_mut().running.retain(|running| running.id != task.id);
         let (id, call) = (&task.id, &task.tool_use_id);
         let (status, output) = (end.status(), task.output.display());
@@ -266,7 +279,13 @@ impl Sim {
     }
 
     /// Runs a command in the background: for as long as the script says, with the result it says.
-    pub(crate) fn run_in_background(self: &Rc<Self>, task: Task, takes: Duration, output: String, fails: bool) {
+    pub(crate) fn run_in_background(
+        self: &Rc<Self>,
+        task: Task,
+        takes: Duration,
+        output: String,
+        fails: bool,
+    ) {
         self.task_begins(&task, None);
         let sim = Rc::clone(self);
         self.tasks.spawn(async move {
@@ -278,7 +297,10 @@ impl Sim {
             };
             if let Some(folder) = task.output.parent() {
                 // Output that cannot be kept is lost, as it would be with a full disk.
-                drop(std::fs::create_dir_all(folder).and_then(|()| std::fs::write(&task.output, &output)));
+                drop(
+                    std::fs::create_dir_all(folder)
+                        .and_then(|()| std::fs::write(&task.output, &output)),
+                );
             }
             let what = match end {
                 TaskEnd::Completed => "completed (exit code 0)",
@@ -306,7 +328,8 @@ impl Sim {
             return;
         }
         loop {
-            let agents = self.background.borrow().running.iter().any(|task| task.kind != Kind::Command);
+            let agents =
+                self.background.borrow().running.iter().any(|task| task.kind != Kind::Command);
             if !agents {
                 return;
             }
@@ -330,8 +353,11 @@ impl Sim {
         const TAIL: usize = 8 << 10;
         let path = self.background.borrow().find(id).map(|task| task.output.clone())?;
         let text = std::fs::read_to_string(path).unwrap_or_default();
-        let start = (0..=text.len()).rev().find(|at| text.len() - at >= TAIL && text.is_char_boundary(*at));
+        let start =
+            (0..=text.len()).rev().find(|at| text.len() - at >= TAIL && text.is_char_boundary(*at));
         let tail = text.get(start.unwrap_or(0)..).unwrap_or_default();
-        Some(obj! { "output": tail, "total_bytes": text.len(), "truncated": start.is_some() }.into())
+        Some(
+            obj! { "output": tail, "total_bytes": text.len(), "truncated": start.is_some() }.into(),
+        )
     }
 }

@@ -234,9 +234,7 @@ pub(crate) async fn race<A, B>(
 }
 
 /// Waits for all of them, and gives the values in the order of the futures.
-pub(crate) async fn join_all<'a, T>(
-    futures: Vec<Pin<Box<dyn Future<Output = T> + 'a>>>,
-) -> Vec<T> {
+pub(crate) async fn join_all<'a, T>(futures: Vec<Pin<Box<dyn Future<Output = T> + 'a>>>) -> Vec<T> {
     let mut waiting: Vec<_> = futures.into_iter().map(|future| (Some(future), None)).collect();
     poll_fn(|context| {
         for (future, value) in &mut waiting {
@@ -247,7 +245,11 @@ pub(crate) async fn join_all<'a, T>(
                 *future = None;
             }
         }
-        if waiting.iter().all(|(future, _)| future.is_none()) { Poll::Ready(()) } else { Poll::Pending }
+        if waiting.iter().all(|(future, _)| future.is_none()) {
+            Poll::Ready(())
+        } else {
+            Poll::Pending
+        }
     })
     .await;
     waiting.into_iter().filter_map(|(_, value)| value).collect()

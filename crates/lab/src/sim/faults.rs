@@ -14,10 +14,15 @@ const KILLED: u8 = 137;
 
 impl Sim {
     /// Does it.
-    pub(crate) async fn misbehave(self: &Rc<Self>, scope: &Scope, fault: Fault) -> Result<(), Aborted> {
+    pub(crate) async fn misbehave(
+        self: &Rc<Self>,
+        scope: &Scope,
+        fault: Fault,
+    ) -> Result<(), Aborted> {
         match fault {
             Fault::DieMidLine => {
-                let frame = self.signed(obj! { "type": "system", "subtype": "status", "status": "requesting" });
+                let frame = self
+                    .signed(obj! { "type": "system", "subtype": "status", "status": "requesting" });
                 let line = frame.to_string();
                 self.out.write(line.get(..line.len() / 2).unwrap_or_default().as_bytes());
                 self.exit(KILLED);

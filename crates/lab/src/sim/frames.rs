@@ -26,7 +26,8 @@ impl Sim {
         let modern = self.profile.request_ids;
         let project = self.env.project_folder(&self.env.cwd);
         let memory = format!("{}/memory/", project.display());
-        let dirs: Vec<String> = self.permissions.borrow().extra_dirs().map(|dir| dir.display().to_string()).collect();
+        let dirs: Vec<String> =
+            self.permissions.borrow().extra_dirs().map(|dir| dir.display().to_string()).collect();
         let frame = obj! {
             "type": "system",
             "subtype": "init",

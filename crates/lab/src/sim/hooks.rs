@@ -54,7 +54,8 @@ impl Hooks {
         let mut all = Vec::new();
         for (event, matchers) in hooks.as_object().into_iter().flat_map(Object::iter) {
             for matcher in matchers.as_array().unwrap_or_default() {
-                let callbacks = matcher.get("hookCallbackIds").and_then(Json::as_array).unwrap_or_default();
+                let callbacks =
+                    matcher.get("hookCallbackIds").and_then(Json::as_array).unwrap_or_default();
                 all.extend(callbacks.iter().filter_map(Json::as_str).map(|callback| Hook {
                     event: event.to_owned(),
                     matcher: matcher.text("matcher").map(str::to_owned),
@@ -153,7 +154,8 @@ impl Sim {
                     let heard = match hook.timeout {
                         None => First::Left(reply.take().await),
                         Some(seconds) => {
-                            let time = Duration::try_from_secs_f64(seconds).unwrap_or(Duration::MAX);
+                            let time =
+                                Duration::try_from_secs_f64(seconds).unwrap_or(Duration::MAX);
                             race(reply.take(), sim.tasks.sleep(time)).await
                         }
                     };
@@ -174,10 +176,12 @@ impl Sim {
     fn hear(&self, hook: &Hook, reply: Reply) -> Heard {
         let problem = match reply {
             Reply::Success(None) => return Heard::Answer(Object::default()),
-            Reply::Success(Some(Json::Object(answer))) => match invalid(&answer, self.profile.modern_hooks) {
-                None => return Heard::Answer(answer),
-                Some(problem) => problem,
-            },
+            Reply::Success(Some(Json::Object(answer))) => {
+                match invalid(&answer, self.profile.modern_hooks) {
+                    None => return Heard::Answer(answer),
+                    Some(problem) => problem,
+                }
+            }
             Reply::Success(Some(_)) => "Error: expected an object".to_owned(),
             Reply::Error(error) => format!("error: {error}"),
             Reply::Closed => "Error: Stream closed".to_owned(),
@@ -193,7 +197,13 @@ impl Sim {
     }
 
     /// `PreToolUse`.
-    pub(crate) async fn before_tool(self: &Rc<Self>, scope: &Scope, tool: &str, input: &Json, id: &str) -> BeforeTool {
+    pub(crate) async fn before_tool(
+        self: &Rc<Self>,
+        scope: &Scope,
+        tool: &str,
+        input: &Json,
+        id: &str,
+    ) -> BeforeTool {
         if !self.hooks.borrow().listen_to("PreToolUse") {
             return BeforeTool::default();
         }
@@ -220,7 +230,10 @@ impl Sim {
 
     fn tell_hook_failure(&self, tool: &str, id: &str, reason: &str) {
         let content = format!("PreToolUse:{tool} hook error: {reason}");
-        self.emit_system("informational", obj! { "content": content, "level": "warning", "tool_use_id": id });
+        self.emit_system(
+            "informational",
+            obj! { "content": content, "level": "warning", "tool_use_id": id },
+        );
     }
 
     fn read_before_tool(&self, scope: &Scope, answer: &Object, before: &mut BeforeTool) {
@@ -237,13 +250,16 @@ impl Sim {
         let Some(output) = answer.get("hookSpecificOutput") else { return };
         let reason = output.text("permissionDecisionReason").map(str::to_owned);
         match output.text("permissionDecision") {
-            Some("deny") => before.deny = Some(reason.unwrap_or_else(|| "Blocked by hook".to_owned())),
+            Some("deny") => {
+                before.deny = Some(reason.unwrap_or_else(|| "Blocked by hook".to_owned()))
+            }
             Some("allow") => before.allow = true,
             Some("ask") => before.ask = Some(reason),
             Some("defer") => before.defer = true,
             _ => {}
         }
-        if let Some(input) = output.get("updatedInput").filter(|input| input.as_object().is_some()) {
+        if let Some(input) = output.get("updatedInput").filter(|input| input.as_object().is_some())
+        {
             before.input = Some(input.clone());
         }
     }
@@ -305,7 +321,9 @@ impl Sim {
                 scope.turn.hook_stopped.set(true);
             }
             let output = answer.get("hookSpecificOutput");
-            contexts.extend(output.and_then(|output| output.text("additionalContext")).map(str::to_owned));
+            contexts.extend(
+                output.and_then(|output| output.text("additionalContext")).map(str::to_owned),
+            );
             if answer.get("decision").and_then(Json::as_str) == Some("block") {
                 contexts.extend(answer.get("reason").and_then(Json::as_str).map(str::to_owned));
             }
@@ -320,7 +338,11 @@ impl Sim {
     }
 
     /// `UserPromptSubmit`: context for the model, or the end of the turn.
-    pub(crate) async fn prompt_hooks(self: &Rc<Self>, scope: &Rc<Scope>, prompt: &str) -> Result<Vec<String>, End> {
+    pub(crate) async fn prompt_hooks(
+        self: &Rc<Self>,
+        scope: &Rc<Scope>,
+        prompt: &str,
+    ) -> Result<Vec<String>, End> {
         if !self.hooks.borrow().listen_to("UserPromptSubmit") {
             return Ok(Vec::new());
         }
@@ -336,13 +358,17 @@ impl Sim {
         };
         for heard in &heard {
             let reason = match heard {
-                Heard::Answer(answer) if answer.get("decision").and_then(Json::as_str) == Some("block") => {
+                Heard::Answer(answer)
+                    if answer.get("decision").and_then(Json::as_str) == Some("block") =>
+                {
                     answer.get("reason").and_then(Json::as_str).unwrap_or_default().to_owned()
                 }
                 Heard::Answer(answer) if answer.get("continue") == Some(&Json::Bool(false)) => {
                     answer.get("stopReason").and_then(Json::as_str).unwrap_or_default().to_owned()
                 }
-                Heard::TimedOut => "UserPromptSubmit hook did not respond before its timeout".to_owned(),
+                Heard::TimedOut => {
+                    "UserPromptSubmit hook did not respond before its timeout".to_owned()
+                }
                 Heard::FailedBlocking(reason) => reason.clone(),
                 Heard::Answer(_) | Heard::Failed => continue,
             };
@@ -352,9 +378,12 @@ impl Sim {
     }
 
     fn block_prompt(&self, prompt: &str, reason: &str) -> End {
-        let text = format!("UserPromptSubmit operation blocked by hook:\n{reason}\n\nOriginal prompt: {prompt}");
+        let text = format!(
+            "UserPromptSubmit operation blocked by hook:\n{reason}\n\nOriginal prompt: {prompt}"
+        );
         if self.profile.request_ids {
-            let outcome = obj! { "kind": "blocked_by_hook", "prompt_kept": false, "reason": reason };
+            let outcome =
+                obj! { "kind": "blocked_by_hook", "prompt_kept": false, "reason": reason };
             self.emit_system(
                 "informational",
                 obj! {
@@ -369,7 +398,10 @@ impl Sim {
     }
 
     /// `Stop`, or `SubagentStop`: what the model is to do yet, if anything.
-    pub(crate) async fn stop_hooks(self: &Rc<Self>, scope: &Rc<Scope>) -> Result<Option<String>, End> {
+    pub(crate) async fn stop_hooks(
+        self: &Rc<Self>,
+        scope: &Rc<Scope>,
+    ) -> Result<Option<String>, End> {
         let event = if scope.agent().is_some() { "SubagentStop" } else { "Stop" };
         if !self.hooks.borrow().listen_to(event) {
             return Ok(None);
@@ -398,14 +430,22 @@ impl Sim {
                 return Err(End::HookStopped);
             }
             if answer.get("decision").and_then(Json::as_str) == Some("block") {
-                return Ok(Some(answer.get("reason").and_then(Json::as_str).unwrap_or_default().to_owned()));
+                return Ok(Some(
+                    answer.get("reason").and_then(Json::as_str).unwrap_or_default().to_owned(),
+                ));
             }
         }
         Ok(None)
     }
 
     /// An event that hooks are told of, and whose answers change nothing.
-    pub(crate) async fn tell_hooks(self: &Rc<Self>, scope: &Scope, event: &str, subject: Option<&str>, fields: Object) {
+    pub(crate) async fn tell_hooks(
+        self: &Rc<Self>,
+        scope: &Scope,
+        event: &str,
+        subject: Option<&str>,
+        fields: Object,
+    ) {
         if !self.hooks.borrow().listen_to(event) {
             return;
         }

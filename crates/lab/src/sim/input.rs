@@ -87,10 +87,13 @@ fn user(profile: &Profile, frame: &Object, text: &str) -> Incoming {
         return broken(profile, text, &reading(profile, "undefined", "t.message", "role"));
     }
     let role = message.and_then(|message| message.get("role"));
-    let role = role.map_or_else(|| "undefined".to_owned(), |role| match role {
-        Json::String(role) => role.clone(),
-        other => other.to_string(),
-    });
+    let role = role.map_or_else(
+        || "undefined".to_owned(),
+        |role| match role {
+            Json::String(role) => role.clone(),
+            other => other.to_string(),
+        },
+    );
     if role != "user" {
         return Incoming::Fatal(format!("Error: Expected message role 'user', got '{role}'"));
     }
@@ -105,7 +108,11 @@ fn user(profile: &Profile, frame: &Object, text: &str) -> Incoming {
 fn answer(profile: &Profile, frame: &Object, text: &str) -> Incoming {
     let Some(Json::Object(response)) = frame.get("response") else {
         if profile.needs_response {
-            return broken(profile, text, &reading(profile, "undefined", "t.response", "request_id"));
+            return broken(
+                profile,
+                text,
+                &reading(profile, "undefined", "t.response", "request_id"),
+            );
         }
         return Incoming::Nothing;
     };
@@ -132,7 +139,9 @@ fn broken(profile: &Profile, text: &str, why: &str) -> Incoming {
         .map_or("unknown", |(kind, _)| kind);
     let class = why.split(':').next().unwrap_or(why);
     let length = text.encode_utf16().count();
-    Incoming::Fatal(format!("Error parsing streaming input line (type={kind}, {length} chars): {class}"))
+    Incoming::Fatal(format!(
+        "Error parsing streaming input line (type={kind}, {length} chars): {class}"
+    ))
 }
 
 /// What the two JavaScript engines say of JSON that is not JSON.
@@ -148,8 +157,11 @@ fn syntax_error(profile: &Profile, text: &str) -> String {
         }
         (_, true) => "SyntaxError: JSON Parse error: Unexpected EOF".to_owned(),
         (_, false) => {
-            let word: String =
-                text.trim_start().chars().take_while(|c| c.is_alphanumeric() || *c == '_').collect();
+            let word: String = text
+                .trim_start()
+                .chars()
+                .take_while(|c| c.is_alphanumeric() || *c == '_')
+                .collect();
             format!("SyntaxError: JSON Parse error: Unexpected identifier \"{word}\"")
         }
     }
@@ -191,7 +203,10 @@ mod tests {
             told("2.1.62", "null"),
             "Error parsing streaming input line: null: TypeError: Cannot read properties of null (reading 'type')"
         );
-        assert_eq!(told("2.1.62", "   "), "Error parsing streaming input line:    : SyntaxError: Unexpected end of JSON input");
+        assert_eq!(
+            told("2.1.62", "   "),
+            "Error parsing streaming input line:    : SyntaxError: Unexpected end of JSON input"
+        );
     }
 
     #[test]

@@ -98,9 +98,9 @@ impl Json {
             Self::Number(number) => Value::Number(number.clone()),
             Self::String(text) => Value::String(text.clone()),
             Self::Array(items) => Value::Array(items.iter().map(Self::to_value).collect()),
-            Self::Object(object) => {
-                Value::Object(object.iter().map(|(key, value)| (key.into(), value.to_value())).collect())
-            }
+            Self::Object(object) => Value::Object(
+                object.iter().map(|(key, value)| (key.into(), value.to_value())).collect(),
+            ),
         }
     }
 }

@@ -57,7 +57,11 @@ impl Status {
 
 impl Server {
     fn new(name: &str) -> Rc<Self> {
-        Rc::new(Self { name: name.to_owned(), state: std::cell::RefCell::default(), settled: Flag::default() })
+        Rc::new(Self {
+            name: name.to_owned(),
+            state: std::cell::RefCell::default(),
+            settled: Flag::default(),
+        })
     }
 
     fn tool_name(&self, tool: &str) -> String {
@@ -67,7 +71,9 @@ impl Server {
 
 /// A name as the model sees it.
 fn plain(name: &str) -> String {
-    name.chars().map(|c| if c.is_ascii_alphanumeric() || matches!(c, '_' | '-') { c } else { '_' }).collect()
+    name.chars()
+        .map(|c| if c.is_ascii_alphanumeric() || matches!(c, '_' | '-') { c } else { '_' })
+        .collect()
 }
 
 impl Servers {
@@ -91,7 +97,9 @@ impl Servers {
             let servers = Json::parse(&text).and_then(|json| json.get("mcpServers").cloned());
             let servers = servers.unwrap_or_default();
             let entries = servers.as_object().into_iter().flat_map(Object::iter);
-            let ours = entries.filter(|(_, config)| config.text("type") == Some("sdk")).map(|(name, _)| name);
+            let ours = entries
+                .filter(|(_, config)| config.text("type") == Some("sdk"))
+                .map(|(name, _)| name);
             self.add(ours);
         }
     }
@@ -139,7 +147,9 @@ impl Servers {
         self.0.iter().find_map(|server| {
             let state = server.state.borrow();
             let mut tools = state.tools.iter();
-            let tool = tools.find(|tool| tool.text("name").is_some_and(|tool| server.tool_name(tool) == name))?;
+            let tool = tools.find(|tool| {
+                tool.text("name").is_some_and(|tool| server.tool_name(tool) == name)
+            })?;
             Some((Rc::clone(server), tool.clone()))
         })
     }
@@ -256,7 +266,8 @@ impl Sim {
 
     /// Sends a message to a server, and gives the payload of the answer.
     async fn send_rpc(&self, server: &Server, message: Object) -> Result<Json, String> {
-        let request = obj! { "subtype": "mcp_message", "server_name": &server.name, "message": message };
+        let request =
+            obj! { "subtype": "mcp_message", "server_name": &server.name, "message": message };
         let (_, reply) = self.ask_client(About::Mcp, false, request);
         match reply.take().await {
             Reply::Success(payload) => {
@@ -276,7 +287,12 @@ impl Sim {
     }
 
     /// Makes a request of a server.
-    async fn rpc(&self, server: &Server, method: &str, params: Option<Object>) -> Result<Json, String> {
+    async fn rpc(
+        &self,
+        server: &Server,
+        method: &str,
+        params: Option<Object>,
+    ) -> Result<Json, String> {
         let id = {
             let mut state = server.state.borrow_mut();
             let id = state.next_id;

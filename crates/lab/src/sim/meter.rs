@@ -70,7 +70,8 @@ impl Tokens {
 
     fn cost(self, price: (f64, f64)) -> f64 {
         // Reading from the cache costs a tenth, writing to it a quarter more.
-        let input = as_f64(self.input) + as_f64(self.cache_read) * 0.1 + as_f64(self.cache_creation) * 1.25;
+        let input =
+            as_f64(self.input) + as_f64(self.cache_read) * 0.1 + as_f64(self.cache_creation) * 1.25;
         (input * price.0 + as_f64(self.output) * price.1) / 1e6
     }
 }
@@ -131,12 +132,20 @@ impl Meter {
 
     /// Usage by model, as a result has it.
     pub(crate) fn model_usage(&self, profile: &Profile) -> Object {
-        self.models.iter().map(|(model, tokens)| (model.clone(), usage_of(profile, model, *tokens).into())).collect()
+        self.models
+            .iter()
+            .map(|(model, tokens)| (model.clone(), usage_of(profile, model, *tokens).into()))
+            .collect()
     }
 
     /// The models that were used, with their tokens and dollars.
-    pub(crate) fn models<'a>(&'a self, profile: &'a Profile) -> impl Iterator<Item = (&'a str, Tokens, f64)> {
-        self.models.iter().map(|(model, tokens)| (model.as_str(), *tokens, round(tokens.cost(profile.price))))
+    pub(crate) fn models<'a>(
+        &'a self,
+        profile: &'a Profile,
+    ) -> impl Iterator<Item = (&'a str, Tokens, f64)> {
+        self.models
+            .iter()
+            .map(|(model, tokens)| (model.as_str(), *tokens, round(tokens.cost(profile.price))))
     }
 }
 

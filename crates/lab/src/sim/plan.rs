@@ -15,12 +15,22 @@ pub(crate) struct Plan {
 }
 
 const QUALITIES: [&str; 12] = [
-    "binary", "calm", "gentle", "hidden", "merry", "playful", "quiet", "shiny", "soft", "sunny", "velvety", "vivid",
+    "binary", "calm", "gentle", "hidden", "merry", "playful", "quiet", "shiny", "soft", "sunny",
+    "velvety", "vivid",
 ];
-const DOINGS: [&str; 8] =
-    ["brewing", "greeting", "humming", "meandering", "napping", "prancing", "puzzling", "wandering"];
+const DOINGS: [&str; 8] = [
+    "brewing",
+    "greeting",
+    "humming",
+    "meandering",
+    "napping",
+    "prancing",
+    "puzzling",
+    "wandering",
+];
 const THINGS: [&str; 12] = [
-    "canyon", "cat", "finch", "flamingo", "kahan", "koala", "lovelace", "nova", "otter", "pike", "sphinx", "torvalds",
+    "canyon", "cat", "finch", "flamingo", "kahan", "koala", "lovelace", "nova", "otter", "pike",
+    "sphinx", "torvalds",
 ];
 
 impl Plan {
@@ -39,8 +49,15 @@ impl Plan {
         let seed = Uuid::parse_str(&session).unwrap_or_default().as_u128();
         let words = self.prompt.as_deref().filter(|_| sim.profile.plan_paths).and_then(words_of);
         let name = match words {
-            Some(words) => format!("{words}-{}-{}", pick(&QUALITIES, seed), pick(&THINGS, seed >> 16)),
-            None => format!("{}-{}-{}", pick(&QUALITIES, seed), pick(&DOINGS, seed >> 8), pick(&THINGS, seed >> 16)),
+            Some(words) => {
+                format!("{words}-{}-{}", pick(&QUALITIES, seed), pick(&THINGS, seed >> 16))
+            }
+            None => format!(
+                "{}-{}-{}",
+                pick(&QUALITIES, seed),
+                pick(&DOINGS, seed >> 8),
+                pick(&THINGS, seed >> 16)
+            ),
         };
         let path = sim.env.config_home.join("plans").join(format!("{name}.md"));
         self.path = Some(path.clone());

@@ -78,7 +78,10 @@ impl Queue {
 
     /// Takes out all messages of the user that are ready to be read by the model: those at the
     /// front, up to the first one that is for the CLI itself.
-    pub(crate) fn take_prompts(&mut self, mut plain: impl FnMut(&UserMessage) -> bool) -> Vec<UserMessage> {
+    pub(crate) fn take_prompts(
+        &mut self,
+        mut plain: impl FnMut(&UserMessage) -> bool,
+    ) -> Vec<UserMessage> {
         let mut taken = Vec::new();
         while let Some(Work::Prompt(message)) = self.0.front() {
             if !plain(message) {

@@ -46,7 +46,13 @@ pub(crate) struct Requests(RefCell<Vec<Open>>);
 
 impl Requests {
     /// Adds a request.
-    pub(crate) fn add(&self, id: &str, about: About, background: bool, frame: Object) -> Slot<Reply> {
+    pub(crate) fn add(
+        &self,
+        id: &str,
+        about: About,
+        background: bool,
+        frame: Object,
+    ) -> Slot<Reply> {
         let reply = Slot::new();
         let open = Open { id: id.to_owned(), about, background, frame, reply: reply.clone() };
         self.0.borrow_mut().push(open);

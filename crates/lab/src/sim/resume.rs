@@ -15,7 +15,8 @@ impl Past {
     /// Puts the conversation into a thread.
     pub(crate) fn restore(&self, profile: &Profile, thread: &mut Thread) {
         let deferred = self.deferred.as_ref().and_then(|call| call.text("toolUseID"));
-        let is_lost = |id: &str| self.open_calls.iter().any(|open| open == id) && deferred != Some(id);
+        let is_lost =
+            |id: &str| self.open_calls.iter().any(|open| open == id) && deferred != Some(id);
         let mut lost = Vec::new();
         for entry in &self.entries {
             let Some(message) = entry.get("message") else { continue };

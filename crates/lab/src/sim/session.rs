@@ -211,9 +211,10 @@ pub(crate) fn find(env: &Env, id: &str, anywhere: bool) -> Option<PathBuf> {
 /// The session of this project that was written last.
 pub(crate) fn latest(env: &Env) -> Option<PathBuf> {
     let files = fs::read_dir(env.project_folder(&env.cwd)).ok()?;
-    let transcripts = files.flatten().map(|file| file.path()).filter(|path| {
-        path.extension().is_some_and(|extension| extension == "jsonl")
-    });
+    let transcripts = files
+        .flatten()
+        .map(|file| file.path())
+        .filter(|path| path.extension().is_some_and(|extension| extension == "jsonl"));
     transcripts.max_by_key(|path| path.metadata().and_then(|data| data.modified()).ok())
 }
 
@@ -291,8 +292,10 @@ impl Past {
                     if message.text("model") != Some("<synthetic>") {
                         self.model = message.text("model").map(str::to_owned);
                     }
-                    let uses = blocks(message).filter(|block| block.text("type") == Some("tool_use"));
-                    let uses: Vec<_> = uses.filter_map(|block| block.text("id").map(str::to_owned)).collect();
+                    let uses =
+                        blocks(message).filter(|block| block.text("type") == Some("tool_use"));
+                    let uses: Vec<_> =
+                        uses.filter_map(|block| block.text("id").map(str::to_owned)).collect();
                     finished = uses.is_empty() && message.text("stop_reason") != Some("tool_use");
                     calls.extend(uses);
                 }
@@ -347,9 +350,13 @@ fn conversation(lines: &[Json]) -> Vec<Json> {
             break;
         }
         let parent = entry.text("parentUuid");
-        at = parent.and_then(|parent| entries.iter().copied().find(|other| other.text("uuid") == Some(parent)));
+        at = parent.and_then(|parent| {
+            entries.iter().copied().find(|other| other.text("uuid") == Some(parent))
+        });
     }
-    let message_id = |entry: &Json| entry.get("message").and_then(|message| message.text("id")).map(str::to_owned);
+    let message_id = |entry: &Json| {
+        entry.get("message").and_then(|message| message.text("id")).map(str::to_owned)
+    };
     let spoken: HashSet<String> = entries
         .iter()
         .filter(|entry| entry.text("uuid").is_some_and(|uuid| chain.contains(uuid)))
@@ -367,6 +374,8 @@ fn conversation(lines: &[Json]) -> Vec<Json> {
             chain.extend(entry.text("uuid"));
         }
     }
-    let kept = entries.into_iter().filter(|entry| entry.text("uuid").is_some_and(|uuid| chain.contains(uuid)));
+    let kept = entries
+        .into_iter()
+        .filter(|entry| entry.text("uuid").is_some_and(|uuid| chain.contains(uuid)));
     kept.cloned().collect()
 }

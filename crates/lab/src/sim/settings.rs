@@ -18,7 +18,8 @@ pub(crate) struct Settings {
     pub(crate) agents: Object,
 }
 
-const FILES: [(&str, &str); 3] = [("user", "userSettings"), ("project", "projectSettings"), ("local", "localSettings")];
+const FILES: [(&str, &str); 3] =
+    [("user", "userSettings"), ("project", "projectSettings"), ("local", "localSettings")];
 
 impl Settings {
     /// Reads the settings that the command line names.
@@ -28,7 +29,9 @@ impl Settings {
     /// A complaint, when the settings of the flag are neither JSON nor a file with JSON.
     pub(crate) fn read(args: &Args, env: &Env) -> Result<Self, String> {
         let wanted = |name: &str| {
-            args.setting_sources.as_ref().is_none_or(|sources| sources.split(',').any(|source| source.trim() == name))
+            args.setting_sources
+                .as_ref()
+                .is_none_or(|sources| sources.split(',').any(|source| source.trim() == name))
         };
         let mut settings = Self::default();
         for (name, source) in FILES {
@@ -78,7 +81,8 @@ impl Settings {
 
     /// The mode that the settings begin with.
     pub(crate) fn default_mode(&self) -> Option<String> {
-        let permissions = self.layers.iter().rev().filter_map(|(_, layer)| layer.get("permissions"));
+        let permissions =
+            self.layers.iter().rev().filter_map(|(_, layer)| layer.get("permissions"));
         let mut modes = permissions.filter_map(|permissions| permissions.text("defaultMode"));
         modes.next().map(str::to_owned)
     }

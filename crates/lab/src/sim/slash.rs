@@ -12,7 +12,8 @@ use super::state::Sim;
 use super::turn::{End, Scope, spoken_name};
 
 /// Commands that are prompts in disguise: the model reads them.
-const FOR_THE_MODEL: &[&str] = &["init", "review", "security-review", "pr-comments", "insights", "debug", "simplify"];
+const FOR_THE_MODEL: &[&str] =
+    &["init", "review", "security-review", "pr-comments", "insights", "debug", "simplify"];
 /// In the request for a summary.
 const SUMMARIZE: &str = "CRITICAL: Respond with TEXT ONLY. Do NOT call any tools.";
 
@@ -23,13 +24,18 @@ impl Sim {
         if FOR_THE_MODEL.contains(&name) {
             return false;
         }
-        let known = matches!(name, "cost" | "context" | "compact" | "usage" | "clear" | "help" | "model")
-            || self.catalog.slash_commands().iter().any(|command| command == name);
+        let known =
+            matches!(name, "cost" | "context" | "compact" | "usage" | "clear" | "help" | "model")
+                || self.catalog.slash_commands().iter().any(|command| command == name);
         known || self.profile.unknown_command != UnknownCommand::Prompt
     }
 
     /// Runs a command. None when it is for the model after all.
-    pub(crate) async fn run_command(self: &Rc<Self>, scope: &Rc<Scope>, message: &UserMessage) -> Option<End> {
+    pub(crate) async fn run_command(
+        self: &Rc<Self>,
+        scope: &Rc<Scope>,
+        message: &UserMessage,
+    ) -> Option<End> {
         let name = command_name(message)?.to_owned();
         let old = self.profile.release == Release::V62;
         match name.as_str() {
@@ -50,7 +56,8 @@ impl Sim {
     }
 
     fn refuse_command(&self, scope: &Rc<Scope>, name: &str) -> Option<End> {
-        let known = self.catalog.slash_commands().iter().any(|command| command == name) || matches!(name, "help" | "model");
+        let known = self.catalog.slash_commands().iter().any(|command| command == name)
+            || matches!(name, "help" | "model");
         let text = match self.profile.unknown_command {
             UnknownCommand::Prompt if !known => return None,
             UnknownCommand::UnknownSkill => {
@@ -82,7 +89,10 @@ impl Sim {
     fn say_text(&self, scope: &Rc<Scope>, text: &str, mut extra: Object) {
         let stop_reason = if self.profile.internals { "end_turn" } else { "stop_sequence" };
         if self.profile.internals {
-            extra.set("local_command_source", format!("<local-command-stdout>{text}</local-command-stdout>"));
+            extra.set(
+                "local_command_source",
+                format!("<local-command-stdout>{text}</local-command-stdout>"),
+            );
         }
         self.say_synthetic(scope, text, stop_reason, extra);
     }
@@ -141,7 +151,8 @@ impl Sim {
     async fn compact(self: &Rc<Self>, scope: &Rc<Scope>) -> End {
         let internals = self.profile.internals;
         scope.turn.set_local_command("compact");
-        let instructions = if self.profile.release == Release::V62 { Json::from("") } else { Json::Null };
+        let instructions =
+            if self.profile.release == Release::V62 { Json::from("") } else { Json::Null };
         let fields = obj! { "trigger": "manual", "custom_instructions": instructions };
         self.tell_hooks(scope, "PreCompact", Some("manual"), fields).await;
         self.emit_system("status", obj! { "status": "compacting" });
@@ -251,7 +262,13 @@ impl Sim {
         text
     }
 
-    fn store_compaction(&self, boundary: &str, parent: Option<&str>, metadata: &Object, text: &str) {
+    fn store_compaction(
+        &self,
+        boundary: &str,
+        parent: Option<&str>,
+        metadata: &Object,
+        text: &str,
+    ) {
         let mut session = self.session.borrow_mut();
         session.break_chain();
         let body = obj! {
@@ -262,7 +279,12 @@ impl Sim {
         };
         session.append("system", boundary, body, false);
         let message = obj! { "role": "user", "content": text };
-        session.append("user", &new_uuid(), obj! { "message": message, "isCompactSummary": true }, false);
+        session.append(
+            "user",
+            &new_uuid(),
+            obj! { "message": message, "isCompactSummary": true },
+            false,
+        );
     }
 
     /// `/clear`.
@@ -315,7 +337,11 @@ fn short(number: u64) -> String {
         0..1_000 => number.to_string(),
         1_000..1_000_000 => {
             let tenths = number / 100;
-            if tenths % 10 == 0 { format!("{}k", tenths / 10) } else { format!("{}.{}k", tenths / 10, tenths % 10) }
+            if tenths % 10 == 0 {
+                format!("{}k", tenths / 10)
+            } else {
+                format!("{}.{}k", tenths / 10, tenths % 10)
+            }
         }
         _ => format!("{}m", number / 1_000_000),
     }

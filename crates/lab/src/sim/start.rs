@@ -7,6 +7,7 @@ use std::rc::Rc;
 use std::sync::mpsc::RecvTimeoutError;
 use std::time::Instant;
 
+use super::Launch;
 use super::args::{Args, Parsed};
 use super::background::Background;
 use super::catalog::Catalog;
@@ -30,7 +31,6 @@ use super::state::{Life, Sim};
 use super::stdio::{Event, Input, Output, complain, print};
 use super::thread::Thread;
 use super::turn::Tokens;
-use super::Launch;
 use crate::script::{Answer, Player, Script, When};
 
 /// Runs the simulated CLI to its end.
@@ -64,14 +64,16 @@ struct Ready {
 }
 
 fn prepare(launch: &Launch) -> Result<Prepared, String> {
-    let profile = profile::find(&launch.version)
-        .ok_or_else(|| format!("error: there is no imitation of version {}; there are {VERSIONS}", launch.version))?;
+    let profile = profile::find(&launch.version).ok_or_else(|| {
+        format!("error: there is no imitation of version {}; there are {VERSIONS}", launch.version)
+    })?;
     let args = match Args::parse(profile, &launch.claude_args) {
         Parsed::Print(text) => return Ok(Prepared::Done(text)),
         Parsed::Refuse(complaint) => return Err(complaint),
         Parsed::Run(args) => *args,
     };
-    let env = Env::of_process(launch.state.clone()).map_err(|error| format!("error: no working directory: {error}"))?;
+    let env = Env::of_process(launch.state.clone())
+        .map_err(|error| format!("error: no working directory: {error}"))?;
     let settings = Settings::read(&args, &env)?;
     let script = match &launch.script {
         Some(path) => Script::load(path).map_err(|error| error.to_string())?,
@@ -130,14 +132,18 @@ impl Ready {
         };
         let past = found.and_then(|path| Some((path.clone(), Past::read(&path)?)));
         if let (Some(wanted), None) = (&self.args.resume, &past) {
-            return Err(Refusal::with_result(format!("No conversation found with session ID: {wanted}")));
+            return Err(Refusal::with_result(format!(
+                "No conversation found with session ID: {wanted}"
+            )));
         }
         let same = past.as_ref().filter(|_| !self.args.fork_session);
         let id = match (same, &self.args.session_id) {
             (Some((path, _)), _) => stem(path),
             (None, Some(id)) => {
                 if session::find(&self.env, id, false).is_some() {
-                    return Err(Refusal::plain(format!("Error: Session ID {id} is already in use.")));
+                    return Err(Refusal::plain(format!(
+                        "Error: Session ID {id} is already in use."
+                    )));
                 }
                 id.clone()
             }
@@ -148,9 +154,9 @@ impl Ready {
 
     fn find(&self, wanted: &str) -> Result<PathBuf, Refusal> {
         if uuid::Uuid::parse_str(wanted).is_ok() {
-            return session::find(&self.env, wanted, self.profile.resumes_anywhere).ok_or_else(|| {
-                Refusal::with_result(format!("No conversation found with session ID: {wanted}"))
-            });
+            return session::find(&self.env, wanted, self.profile.resumes_anywhere).ok_or_else(
+                || Refusal::with_result(format!("No conversation found with session ID: {wanted}")),
+            );
         }
         session::by_title(&self.env, wanted).ok_or_else(|| {
             let text = format!(
@@ -193,7 +199,8 @@ impl Ready {
             mirror: args.session_mirror,
         };
         let mut session = Session::new(&env, profile.version, beginning.id, options);
-        let catalog = Catalog::read(profile, &env.cwd.to_string_lossy(), &env.config_home.to_string_lossy());
+        let catalog =
+            Catalog::read(profile, &env.cwd.to_string_lossy(), &env.config_home.to_string_lossy());
         let mut thread = Thread::new(false);
         let mut queue = Queue::default();
         let mut meter = Meter::default();
@@ -208,7 +215,8 @@ impl Ready {
                 meter.earlier_cost = past.cost;
             }
             if profile.release > profile::Release::V62 {
-                model = model.or_else(|| past.model.as_deref().map(|name| known_model(&catalog, name)));
+                model =
+                    model.or_else(|| past.model.as_deref().map(|name| known_model(&catalog, name)));
             }
             queue_unfinished(profile, &env, past, &mut queue);
         }
@@ -315,8 +323,13 @@ impl Sim {
 
     fn take_line(self: &Rc<Self>, line: &[u8]) {
         let incoming = input::read(self.profile, line);
-        if self.args.await_initialize && self.life.initialized.get() == 0 && !is_initialize(&incoming) {
-            complain("Error: --await-initialize requires the first line to be an initialize request");
+        if self.args.await_initialize
+            && self.life.initialized.get() == 0
+            && !is_initialize(&incoming)
+        {
+            complain(
+                "Error: --await-initialize requires the first line to be an initialize request",
+            );
             self.exit(1);
             return;
         }
@@ -343,7 +356,8 @@ impl Sim {
                 }
                 if let Some(id) = id.filter(|_| self.profile.internals) {
                     let response = obj! { "applied": Vec::<Json>::new() };
-                    let response = obj! { "subtype": "success", "request_id": id, "response": response };
+                    let response =
+                        obj! { "subtype": "success", "request_id": id, "response": response };
                     self.emit(&obj! { "type": "control_response", "response": response });
                 }
             }

@@ -126,7 +126,12 @@ impl Sim {
     }
 
     /// Asks the client something: the id of the request, and its answer.
-    pub(crate) fn ask_client(&self, about: About, background: bool, request: Object) -> (String, Slot<Reply>) {
+    pub(crate) fn ask_client(
+        &self,
+        about: About,
+        background: bool,
+        request: Object,
+    ) -> (String, Slot<Reply>) {
         let id = new_uuid();
         let frame = obj! { "type": "control_request", "request_id": &id, "request": &request };
         if self.life.closed.is_raised() {
@@ -243,19 +248,28 @@ impl Sim {
 
     /// The tools that `system/init` lists.
     pub(crate) fn init_tools(&self) -> Vec<String> {
-        let prompts = self.args.permission_prompt_tool.is_some() || !self.profile.hides_interactive_tools;
+        let prompts =
+            self.args.permission_prompt_tool.is_some() || !self.profile.hides_interactive_tools;
         let mut tools = self.catalog.tools(prompts);
         if let Some(only) = &self.args.tools
             && !only.iter().any(|tool| tool == "default")
         {
-            let wanted = |tool: &String| only.iter().any(|name| name == tool || (tool == "Task" && name == "Agent"));
-            let extra: Vec<_> =
-                only.iter().filter(|tool| matches!(tool.as_str(), "Glob" | "Grep")).cloned().collect();
+            let wanted = |tool: &String| {
+                only.iter().any(|name| name == tool || (tool == "Task" && name == "Agent"))
+            };
+            let extra: Vec<_> = only
+                .iter()
+                .filter(|tool| matches!(tool.as_str(), "Glob" | "Grep"))
+                .cloned()
+                .collect();
             tools.retain(wanted);
-            tools.extend(extra.into_iter().filter(|tool| !tools.contains(tool)).collect::<Vec<_>>());
+            tools
+                .extend(extra.into_iter().filter(|tool| !tools.contains(tool)).collect::<Vec<_>>());
         }
         let denied = self.permissions.borrow().denied_tools();
-        tools.retain(|tool| !denied.contains(tool) && !(tool == "Task" && denied.iter().any(|name| name == "Agent")));
+        tools.retain(|tool| {
+            !denied.contains(tool) && !(tool == "Task" && denied.iter().any(|name| name == "Agent"))
+        });
         tools.extend(self.servers.borrow().tool_names());
         tools
     }

@@ -1,8 +1,12 @@
-//! Every scenario on every version.
+//! Every scenario on every version: on the real CLI it shows what it says, and the simulated CLI
+//! says the same.
 
+use std::path::PathBuf;
+
+use countersign_lab::fidelity::{Departure, Verdict, measure};
 use countersign_lab::scenario::Scenario;
 use countersign_lab::{Program, Version};
-use libtest_mimic::Trial;
+use libtest_mimic::{Failed, Trial};
 
 use crate::{installed, trial};
 
@@ -19,8 +23,15 @@ pub(crate) fn trials() -> Vec<Trial> {
     trials
 }
 
-async fn play(scenario: Scenario, version: Version) -> Result<(), libtest_mimic::Failed> {
+async fn play(scenario: Scenario, version: Version) -> Result<(), Failed> {
     let real = Program::Real(installed(version).await);
-    scenario.play(real).await?;
-    Ok(())
+    let executable = PathBuf::from(env!("CARGO_BIN_EXE_countersign-sim"));
+    match measure(scenario, real, Program::Simulated { executable, version }).await {
+        Verdict::Differs(departures) => {
+            let lines: Vec<_> = departures.iter().map(Departure::to_string).collect();
+            Err(format!("the simulated CLI differs:\n{}", lines.join("\n")).into())
+        }
+        Verdict::Broken { program, error } => Err(format!("{program}: {error}").into()),
+        _ => Ok(()),
+    }
 }

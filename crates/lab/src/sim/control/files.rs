@@ -49,7 +49,10 @@ impl Sim {
             self.refuse(asked, &format!("read denied: {requested}"), None);
             return;
         };
-        let most = body.get("max_bytes").and_then(Json::as_u64).and_then(|most| usize::try_from(most).ok());
+        let most = body
+            .get("max_bytes")
+            .and_then(Json::as_u64)
+            .and_then(|most| usize::try_from(most).ok());
         let truncated = most.is_some_and(|most| bytes.len() > most);
         let shown = bytes.get(..most.unwrap_or(bytes.len()).min(bytes.len())).unwrap_or_default();
         let text = String::from_utf8_lossy(shown);
@@ -69,8 +72,12 @@ impl Sim {
         let names = names.map(|entry| entry.file_name().to_string_lossy().into_owned());
         // The real CLI indexes repositories only; a folder without one has no suggestions.
         let repository = self.env.cwd.join(".git").exists();
-        let found: Vec<_> = names.filter(|name| repository && name.contains(query)).map(|path| obj! { "path": path }).collect();
-        let cwd = (self.profile.release > Release::V197).then(|| self.env.cwd.display().to_string());
+        let found: Vec<_> = names
+            .filter(|name| repository && name.contains(query))
+            .map(|path| obj! { "path": path })
+            .collect();
+        let cwd =
+            (self.profile.release > Release::V197).then(|| self.env.cwd.display().to_string());
         self.answer(asked, obj! { "suggestions": found, "cwd"?: cwd });
     }
 }

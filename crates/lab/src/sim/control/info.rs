@@ -129,7 +129,8 @@ impl Sim {
 
     fn reloaded(&self) -> Object {
         let initialize = self.catalog.initialize();
-        let mut payload = obj! { "commands"?: initialize.get("commands"), "agents"?: initialize.get("agents") };
+        let mut payload =
+            obj! { "commands"?: initialize.get("commands"), "agents"?: initialize.get("agents") };
         for (key, value) in self.catalog.section("reload_plugins_rest").unwrap_or_default().iter() {
             payload.set(key, value);
         }
@@ -141,14 +142,18 @@ impl Sim {
         let names = names.as_array().unwrap_or_default();
         let initialize = self.catalog.initialize();
         let commands = initialize.get("commands").and_then(Json::as_array).unwrap_or_default();
-        let skills = commands.iter().filter(|command| command.get("name").is_some_and(|name| names.contains(name)));
+        let skills = commands
+            .iter()
+            .filter(|command| command.get("name").is_some_and(|name| names.contains(name)));
         skills.cloned().collect()
     }
 
     fn told_plan(&self) -> Object {
         let path = self.plan.borrow_mut().path(self);
         match std::fs::read_to_string(&path) {
-            Ok(content) => obj! { "exists": true, "content": content, "path": path.display().to_string() },
+            Ok(content) => {
+                obj! { "exists": true, "content": content, "path": path.display().to_string() }
+            }
             Err(_) => obj! { "exists": false },
         }
     }

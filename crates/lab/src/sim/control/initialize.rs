@@ -68,7 +68,9 @@ impl Sim {
         let mut payload = Object::default();
         for (key, value) in self.catalog.initialize().iter() {
             match key {
-                "current_permission_mode" => payload.set(key, self.permissions.borrow().told_mode()),
+                "current_permission_mode" => {
+                    payload.set(key, self.permissions.borrow().told_mode())
+                }
                 "session_state" => payload.set(key, self.state()),
                 "claude_code_version" => {
                     payload.set("pid", std::process::id());

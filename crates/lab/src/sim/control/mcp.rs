@@ -17,7 +17,9 @@ impl Sim {
             "mcp_set_servers" => self.set_servers(asked, body.get("servers")),
             "mcp_message" => {
                 self.acknowledge(asked);
-                if let (Some(server), Some(message)) = (body.text("server_name"), body.get("message")) {
+                if let (Some(server), Some(message)) =
+                    (body.text("server_name"), body.get("message"))
+                {
                     self.hear_server(server, message);
                 }
             }

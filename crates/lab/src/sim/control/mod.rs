@@ -71,7 +71,9 @@ impl Sim {
     pub(crate) fn handle_request(self: &Rc<Self>, id: Option<Json>, request: &Object) {
         let subtype = request.get("subtype").and_then(Json::as_str);
         let asked = Asked { id, subtype: subtype.unwrap_or("undefined").to_owned() };
-        let known = KNOWN.iter().any(|(name, since)| *name == asked.subtype && *since <= self.profile.release);
+        let known = KNOWN
+            .iter()
+            .any(|(name, since)| *name == asked.subtype && *since <= self.profile.release);
         if !known {
             let text = format!("Unsupported control request subtype: {}", asked.subtype);
             self.refuse(&asked, &text, Some("unsupported_request"));
@@ -88,8 +90,14 @@ impl Sim {
             }
             "rewind_files" | "read_file" | "file_suggestions" => self.file_request(&asked, &body),
             "apply_flag_settings" => self.apply_flag_settings(&asked, request.get("settings")),
-            "cancel_async_message" | "end_session" | "rename_session" | "stop_task" | "side_question"
-            | "generate_session_title" | "background_tasks" | "get_task_output" => {
+            "cancel_async_message"
+            | "end_session"
+            | "rename_session"
+            | "stop_task"
+            | "side_question"
+            | "generate_session_title"
+            | "background_tasks"
+            | "get_task_output" => {
                 self.session_request(&asked, &body);
             }
             "seed_read_state" => {

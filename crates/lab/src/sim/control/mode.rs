@@ -45,7 +45,11 @@ impl Sim {
     /// `set_permission_mode`.
     pub(super) fn set_permission_mode(&self, asked: &Asked, mode: Option<&Json>) {
         let text = mode.and_then(Json::as_str);
-        let text = if text == Some("manual") && self.profile.checks_modes { Some("default") } else { text };
+        let text = if text == Some("manual") && self.profile.checks_modes {
+            Some("default")
+        } else {
+            text
+        };
         if self.profile.checks_modes && !text.is_some_and(|mode| MODES.contains(&mode)) {
             let error = format!("Cannot set permission mode: must be one of {}", MODES.join(", "));
             self.refuse(asked, &error, Some("invalid_mode"));
@@ -110,7 +114,11 @@ impl Sim {
     }
 
     fn emit_model(&self, name: &str, model: &str) {
-        let shown = if name == model || name == "default" { model.to_owned() } else { format!("{name} ({model})") };
+        let shown = if name == model || name == "default" {
+            model.to_owned()
+        } else {
+            format!("{name} ({model})")
+        };
         let quoted = if self.profile.internals { format!("`{shown}`") } else { shown };
         let text = format!("<local-command-stdout>Set model to {quoted}</local-command-stdout>");
         self.emit_replay(&text.into(), None);
@@ -128,7 +136,8 @@ impl Sim {
                 None => "undefined".to_owned(),
                 Some(other) => other.to_string(),
             };
-            let error = format!("apply_flag_settings requires `settings` to be an object, got {got}");
+            let error =
+                format!("apply_flag_settings requires `settings` to be an object, got {got}");
             self.refuse(asked, &error, None);
             return;
         };

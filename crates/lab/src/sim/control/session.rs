@@ -58,7 +58,10 @@ impl Sim {
     fn side_question(&self, asked: &Asked, question: &str) {
         if self.profile.internals {
             let id = asked.id.clone().unwrap_or_default();
-            self.emit_system("control_request_progress", obj! { "request_id": id, "status": "started" });
+            self.emit_system(
+                "control_request_progress",
+                obj! { "request_id": id, "status": "started" },
+            );
         }
         let model = self.model.borrow().clone();
         let request = json!({

@@ -10,15 +10,9 @@ use crate::sim::requests::Reply;
 #[derive(Clone, Debug)]
 pub(crate) enum Answered {
     /// Run it, with this input if it is another one.
-    Allow {
-        input: Option<Json>,
-        updates: Vec<Update>,
-    },
+    Allow { input: Option<Json>, updates: Vec<Update> },
     /// Do not run it.
-    Deny {
-        message: String,
-        interrupt: bool,
-    },
+    Deny { message: String, interrupt: bool },
     /// It is not clear; so it is not run.
     Unclear(String),
 }
@@ -33,7 +27,9 @@ pub(crate) fn read_answer(profile: &Profile, reply: Reply) -> Answered {
             return Answered::Unclear(format!("Tool permission request failed: Error: {error}"));
         }
         Reply::Closed => {
-            return Answered::Unclear("Tool permission request failed: Error: Stream closed".to_owned());
+            return Answered::Unclear(
+                "Tool permission request failed: Error: Stream closed".to_owned(),
+            );
         }
     };
     let Some(Json::Object(answer)) = &payload else {
@@ -67,7 +63,12 @@ pub(crate) fn read_answer(profile: &Profile, reply: Reply) -> Answered {
     }
 }
 
-fn allow_problems(profile: &Profile, answer: &Object, behavior: Option<&str>, updates: Option<&Wrong>) -> Vec<Json> {
+fn allow_problems(
+    profile: &Profile,
+    answer: &Object,
+    behavior: Option<&str>,
+    updates: Option<&Wrong>,
+) -> Vec<Json> {
     let mut problems = Vec::new();
     if behavior != Some("allow") {
         problems.push(wrong_value("allow", "behavior"));

@@ -6,10 +6,51 @@ use crate::sim::env::Env;
 
 /// Commands that only look.
 const LOOKING: &[&str] = &[
-    "cal", "cat", "cd", "cut", "date", "df", "diff", "docker ps", "du", "echo", "false", "file", "find",
-    "git branch", "git diff", "git log", "git remote", "git rev-parse", "git show", "git status", "grep",
-    "head", "hostname", "id", "jq", "ls", "nl", "ps", "pwd", "readlink", "rg", "sleep", "sort", "stat",
-    "tail", "tr", "tree", "true", "type", "uname", "uniq", "uptime", "wc", "which", "whoami",
+    "cal",
+    "cat",
+    "cd",
+    "cut",
+    "date",
+    "df",
+    "diff",
+    "docker ps",
+    "du",
+    "echo",
+    "false",
+    "file",
+    "find",
+    "git branch",
+    "git diff",
+    "git log",
+    "git remote",
+    "git rev-parse",
+    "git show",
+    "git status",
+    "grep",
+    "head",
+    "hostname",
+    "id",
+    "jq",
+    "ls",
+    "nl",
+    "ps",
+    "pwd",
+    "readlink",
+    "rg",
+    "sleep",
+    "sort",
+    "stat",
+    "tail",
+    "tr",
+    "tree",
+    "true",
+    "type",
+    "uname",
+    "uniq",
+    "uptime",
+    "wc",
+    "which",
+    "whoami",
 ];
 /// Those that newer versions know as well.
 const LOOKING_NEW: &[&str] = &["basename", "dirname", "expr", "printf", "seq", "test"];
@@ -39,11 +80,7 @@ pub(crate) enum Does {
     /// It reads this path.
     Reads(PathBuf),
     /// It changes this path; by redirection, or because it is that kind of command.
-    Writes {
-        path: PathBuf,
-        name: String,
-        redirected: bool,
-    },
+    Writes { path: PathBuf, name: String, redirected: bool },
     /// It removes this path, which must not be removed.
     Endangers(PathBuf),
     /// Anything.
@@ -142,9 +179,11 @@ fn does(env: &Env, command: &str, knows_more: bool, tee_writes: bool) -> Does {
         return Does::Writes { path: env.absolute(&path), name, redirected: true };
     }
     let Some(name) = words.first().map(String::as_str) else { return Does::Looks };
-    let plain: Vec<&str> = words.iter().skip(1).map(String::as_str).filter(|word| !word.starts_with('-')).collect();
+    let plain: Vec<&str> =
+        words.iter().skip(1).map(String::as_str).filter(|word| !word.starts_with('-')).collect();
     if name == "rm"
-        && let Some(path) = plain.iter().map(|word| env.absolute(word)).find(|path| is_critical(env, path))
+        && let Some(path) =
+            plain.iter().map(|word| env.absolute(word)).find(|path| is_critical(env, path))
     {
         return Does::Endangers(path);
     }
@@ -152,17 +191,24 @@ fn does(env: &Env, command: &str, knows_more: bool, tee_writes: bool) -> Does {
     let script = usize::from(name == "sed");
     if writes && (name != "sed" || words.iter().any(|word| word.starts_with("-i"))) {
         return match plain.get(script) {
-            Some(path) => Does::Writes { path: env.absolute(path), name: name.to_owned(), redirected: false },
+            Some(path) => {
+                Does::Writes { path: env.absolute(path), name: name.to_owned(), redirected: false }
+            }
             None => Does::Anything,
         };
     }
     let known = |list: &[&str]| {
-        list.iter().any(|known| command == *known || command.strip_prefix(known).is_some_and(|rest| rest.starts_with(' ')))
+        list.iter().any(|known| {
+            command == *known
+                || command.strip_prefix(known).is_some_and(|rest| rest.starts_with(' '))
+        })
     };
     if !known(LOOKING) && !(knows_more && known(LOOKING_NEW)) {
         return Does::Anything;
     }
-    let outside = plain.iter().filter(|word| word.starts_with('/') || word.starts_with("~/") || word.starts_with(".."));
+    let outside = plain
+        .iter()
+        .filter(|word| word.starts_with('/') || word.starts_with("~/") || word.starts_with(".."));
     let outside = outside.map(|word| env.absolute(word)).find(|path| !path.starts_with(&env.cwd));
     match outside {
         Some(path) if !matches!(name, "echo" | "cd" | "printf") => Does::Reads(path),
@@ -173,7 +219,9 @@ fn does(env: &Env, command: &str, knows_more: bool, tee_writes: bool) -> Does {
 fn redirected_to(words: &[String]) -> Option<String> {
     for (at, word) in words.iter().enumerate() {
         let target = word.trim_start_matches(|c: char| c.is_ascii_digit());
-        let Some(target) = target.strip_prefix(">>").or_else(|| target.strip_prefix('>')) else { continue };
+        let Some(target) = target.strip_prefix(">>").or_else(|| target.strip_prefix('>')) else {
+            continue;
+        };
         let target = if target.is_empty() { words.get(at + 1)?.as_str() } else { target };
         if !target.starts_with('&') && target != "/dev/null" {
             return Some(target.to_owned());

@@ -80,7 +80,10 @@ impl Sim {
         if tool == "Bash" {
             let command = input.text("command").unwrap_or_default();
             let line = self.look_at_command(command);
-            let found = line.parts.iter().any(|part| deny(&|rule| rule.covers_command(&part.text)).is_some())
+            let found = line
+                .parts
+                .iter()
+                .any(|part| deny(&|rule| rule.covers_command(&part.text)).is_some())
                 || deny(&|rule| rule.covers_command(command)).is_some();
             return found.then(|| Denial {
                 message: format!("Permission to use Bash with command {command} has been denied."),
@@ -94,7 +97,8 @@ impl Sim {
         }
         let path = file_of(tool, input).map(|path| self.env.absolute(path))?;
         deny(&|rule| rule.covers_path(&self.env, tool, &path)).map(|_| Denial {
-            message: "File is in a directory that is denied by your permission settings.".to_owned(),
+            message: "File is in a directory that is denied by your permission settings."
+                .to_owned(),
             as_tool_error: true,
             reason: None,
             reason_type: Some("rule"),
@@ -162,7 +166,10 @@ impl Sim {
                 })
             }
             tool if tool.starts_with("mcp__") => Decision::Ask(Ask {
-                suggestions: Some(vec![suggest_rule(vec![Rule::value(tool, None)], "localSettings")]),
+                suggestions: Some(vec![suggest_rule(
+                    vec![Rule::value(tool, None)],
+                    "localSettings",
+                )]),
                 policy_ask: true,
                 refusal: not_granted(&format!("use {tool}")),
                 ..Ask::default()
@@ -199,7 +206,10 @@ impl Sim {
         let folder = path.parent().unwrap_or(&path).display().to_string();
         let pattern = format!("/{}/**", folder.trim_end_matches('/'));
         Decision::Ask(Ask {
-            suggestions: Some(vec![suggest_rule(vec![Rule::value("Read", Some(&pattern))], "session")]),
+            suggestions: Some(vec![suggest_rule(
+                vec![Rule::value("Read", Some(&pattern))],
+                "session",
+            )]),
             reason: Some("Path is outside allowed working directories".to_owned()),
             reason_type: Some("workingDir"),
             policy_ask: true,
@@ -218,7 +228,8 @@ impl Sim {
             rule.covers_path(&self.env, tool, &path) || rule.covers_tool(tool)
         });
         let from_bypass = permissions.before_plan.as_deref() == Some("bypassPermissions");
-        let plan_asks = mode == "plan" && (!from_bypass || self.profile.plan_guards_files_from_bypass);
+        let plan_asks =
+            mode == "plan" && (!from_bypass || self.profile.plan_guards_files_from_bypass);
         let allowed = permissions.find(Behavior::Allow, |rule| {
             rule.covers_path(&self.env, tool, &path) || rule.covers_tool(tool)
         });
@@ -228,12 +239,17 @@ impl Sim {
             if self.profile.internals && allowed.is_none() && mode != "acceptEdits" {
                 let matched = obj! { "source": &rule.source, "tool_name": &rule.tool };
                 let refusal = not_granted(&format!("write to {}", path.display()));
-                return Decision::Ask(Ask { matched_ask_rule: Some(matched), refusal, ..Ask::default() });
+                return Decision::Ask(Ask {
+                    matched_ask_rule: Some(matched),
+                    refusal,
+                    ..Ask::default()
+                });
             }
             return Decision::Ask(self.by_rule(rule, tool));
         }
         if plan_asks && self.profile.rich_asks {
-            let matched = ask_rule.map(|rule| obj! { "source": &rule.source, "tool_name": &rule.tool });
+            let matched =
+                ask_rule.map(|rule| obj! { "source": &rule.source, "tool_name": &rule.tool });
             return Decision::Ask(Ask {
                 reason_type: Some("mode"),
                 matched_ask_rule: matched,
@@ -277,13 +293,24 @@ impl Sim {
     fn sensitive(&self, path: &Path) -> Option<String> {
         let name = path.file_name()?.to_string_lossy();
         let inside = |folder: &str| path.components().any(|part| part.as_os_str() == folder);
-        let shell = [".bashrc", ".bash_profile", ".zshrc", ".zprofile", ".profile", ".gitconfig", ".mcp.json", ".ripgreprc"];
+        let shell = [
+            ".bashrc",
+            ".bash_profile",
+            ".zshrc",
+            ".zprofile",
+            ".profile",
+            ".gitconfig",
+            ".mcp.json",
+            ".ripgreprc",
+        ];
         let shown = path.display();
         if inside(".claude") && matches!(name.as_ref(), "settings.json" | "settings.local.json") {
             return Some(not_granted(&format!("write to {shown}")));
         }
         (inside(".git") || inside(".vscode") || inside(".idea") || shell.contains(&name.as_ref()))
-            .then(|| format!("Claude requested permissions to edit {shown} which is a sensitive file."))
+            .then(|| {
+                format!("Claude requested permissions to edit {shown} which is a sensitive file.")
+            })
     }
 
     /// What the CLI keeps for itself may be read.
@@ -302,10 +329,13 @@ impl Sim {
         let command = input.text("command").unwrap_or_default();
         let line = self.look_at_command(command);
         let whole = |behavior: Behavior| {
-            permissions.find(behavior, |rule| rule.covers_command(command) || rule.covers_tool("Bash"))
+            permissions
+                .find(behavior, |rule| rule.covers_command(command) || rule.covers_tool("Bash"))
         };
         let ask = whole(Behavior::Ask).or_else(|| {
-            permissions.find(Behavior::Ask, |rule| line.parts.iter().any(|part| rule.covers_command(&part.text)))
+            permissions.find(Behavior::Ask, |rule| {
+                line.parts.iter().any(|part| rule.covers_command(&part.text))
+            })
         });
         if let Some(rule) = ask {
             return Decision::Ask(self.by_rule(rule, "Bash"));
@@ -313,7 +343,9 @@ impl Sim {
         if whole(Behavior::Allow).is_some_and(|rule| rule.content.is_none()) {
             return Decision::Allow(Some("rule"), Granted::Config);
         }
-        let exact = permissions.find(Behavior::Allow, |rule| rule.content.as_deref() == Some(command) && rule.tool == "Bash");
+        let exact = permissions.find(Behavior::Allow, |rule| {
+            rule.content.as_deref() == Some(command) && rule.tool == "Bash"
+        });
         if exact.is_some() && self.profile.command_rules_cover_paths {
             return Decision::Allow(Some("rule"), Granted::Config);
         }
@@ -343,10 +375,15 @@ impl Sim {
         let path_ask = open.into_iter().find_map(|(_, ask)| ask);
         match path_ask {
             Some(ask) if old || (single && only_paths) => return Decision::Ask(ask),
-            _ if texts.is_empty() => return Decision::Allow(Some("subcommandResults"), Granted::Config),
+            _ if texts.is_empty() => {
+                return Decision::Allow(Some("subcommandResults"), Granted::Config);
+            }
             _ => {}
         }
-        let rules = texts.iter().map(|text| Rule::value("Bash", Some(&rule_for(text, by_prefix)))).collect();
+        let rules = texts
+            .iter()
+            .map(|text| Rule::value("Bash", Some(&rule_for(text, by_prefix))))
+            .collect();
         let suggestions = Some(vec![suggest_rule(rules, "localSettings")]);
         if line.parts.len() == 1 {
             return Decision::Ask(Ask {
@@ -357,7 +394,8 @@ impl Sim {
                 ..Ask::default()
             });
         }
-        let (noun, verb) = if texts.len() == 1 { ("part", "requires") } else { ("parts", "require") };
+        let (noun, verb) =
+            if texts.len() == 1 { ("part", "requires") } else { ("parts", "require") };
         Decision::Ask(Ask {
             suggestions,
             reason_type: Some("subcommandResults"),
@@ -374,9 +412,10 @@ impl Sim {
             (Release::V325, Opaque::Variable) => {
                 ("A variable in this command can't be checked before it runs", Some(Vec::new()))
             }
-            (Release::V325, _) => {
-                ("A nested command in this command can't be checked before it runs", Some(Vec::new()))
-            }
+            (Release::V325, _) => (
+                "A nested command in this command can't be checked before it runs",
+                Some(Vec::new()),
+            ),
             (Release::V197, Opaque::Variable) => ("Contains simple_expansion", Some(Vec::new())),
             (Release::V197, _) => ("Contains command_substitution", Some(Vec::new())),
             (Release::V62, Opaque::Variable) => {
@@ -398,7 +437,8 @@ impl Sim {
     }
 
     fn check_part(&self, permissions: &Permissions, command: &str, part: &Part) -> Verdict {
-        let by_rule = permissions.find(Behavior::Allow, |rule| rule.covers_command(&part.text)).is_some();
+        let by_rule =
+            permissions.find(Behavior::Allow, |rule| rule.covers_command(&part.text)).is_some();
         match &part.does {
             Does::Looks => Verdict::Fine,
             Does::Endangers(_) => Verdict::Unknown,
@@ -407,11 +447,14 @@ impl Sim {
             Does::Reads(path) => {
                 let allowed = by_rule && self.profile.command_rules_cover_paths;
                 let readable = permissions.is_inside(&self.env, path)
-                    || permissions.find(Behavior::Allow, |rule| rule.covers_path(&self.env, "Read", path)).is_some();
+                    || permissions
+                        .find(Behavior::Allow, |rule| rule.covers_path(&self.env, "Read", path))
+                        .is_some();
                 if allowed || readable {
                     return Verdict::Fine;
                 }
-                let folder = if path.is_dir() { path.as_path() } else { path.parent().unwrap_or(path) };
+                let folder =
+                    if path.is_dir() { path.as_path() } else { path.parent().unwrap_or(path) };
                 let pattern = format!("/{}/**", folder.display());
                 let read = suggest_rule(vec![Rule::value("Read", Some(&pattern))], "session");
                 Verdict::Path(Box::new(self.path_ask(command, path, vec![read], "read")))
@@ -420,7 +463,10 @@ impl Sim {
                 if by_rule && self.profile.command_rules_cover_paths {
                     return Verdict::Fine;
                 }
-                if permissions.find(Behavior::Allow, |rule| rule.covers_path(&self.env, "Edit", path)).is_some() {
+                if permissions
+                    .find(Behavior::Allow, |rule| rule.covers_path(&self.env, "Edit", path))
+                    .is_some()
+                {
                     return if by_rule || *redirected { Verdict::Fine } else { Verdict::Unknown };
                 }
                 if permissions.mode() == "acceptEdits" && permissions.is_inside(&self.env, path) {
@@ -429,7 +475,8 @@ impl Sim {
                 let mut suggestions = vec![add_directory(path)];
                 let returns_plain = permissions.mode() == "plan"
                     && permissions.before_plan.as_deref().is_none_or(|mode| mode == "default");
-                let offers = permissions.is_plain() || returns_plain || self.profile.release == Release::V62;
+                let offers =
+                    permissions.is_plain() || returns_plain || self.profile.release == Release::V62;
                 if offers && !redirected {
                     suggestions.push(accept_edits());
                 }
@@ -441,8 +488,10 @@ impl Sim {
     fn path_ask(&self, command: &str, path: &Path, mut suggestions: Vec<Json>, name: &str) -> Ask {
         if self.profile.release > Release::V62 {
             let shown = command.split(" >").next().unwrap_or(command);
-            let rule = if command.contains(';') { command.to_owned() } else { rule_for(shown, true) };
-            suggestions.insert(0, suggest_rule(vec![Rule::value("Bash", Some(&rule))], "localSettings"));
+            let rule =
+                if command.contains(';') { command.to_owned() } else { rule_for(shown, true) };
+            suggestions
+                .insert(0, suggest_rule(vec![Rule::value("Bash", Some(&rule))], "localSettings"));
         }
         let (shown, cwd) = (path.display(), self.env.cwd.display());
         let refusal = if self.profile.internals && path.starts_with(&self.env.cwd) {
@@ -454,10 +503,21 @@ impl Sim {
                 "{name} in '{shown}' was blocked. For security, Claude Code may only create or modify files in the allowed working directories for this session: '{cwd}'."
             )
         };
-        Ask { suggestions: Some(suggestions), blocked_path: Some(path.to_path_buf()), refusal, ..Ask::default() }
+        Ask {
+            suggestions: Some(suggestions),
+            blocked_path: Some(path.to_path_buf()),
+            refusal,
+            ..Ask::default()
+        }
     }
 
-    fn apply_mode(&self, permissions: &Permissions, tool: &str, input: &Json, decision: Decision) -> Decision {
+    fn apply_mode(
+        &self,
+        permissions: &Permissions,
+        tool: &str,
+        input: &Json,
+        decision: Decision,
+    ) -> Decision {
         let ask = match decision {
             Decision::Ask(ask) => ask,
             Decision::Allow(..) if permissions.mode() == "bypassPermissions" => {
@@ -483,7 +543,8 @@ impl Sim {
             return Decision::Ask(ask);
         }
         let by_rule = ask.reason_type == Some("rule") || ask.matched_ask_rule.is_some();
-        let endangers = ask.classifier_approvable == Some(false) && self.profile.bypass_keeps_safety;
+        let endangers =
+            ask.classifier_approvable == Some(false) && self.profile.bypass_keeps_safety;
         let from_bypass = mode == "plan"
             && permissions.before_plan.as_deref() == Some("bypassPermissions")
             && !self.profile.plan_guards_files_from_bypass;
@@ -506,7 +567,8 @@ impl Sim {
                 PlanCommands::Ask => false,
                 PlanCommands::AutoWhenEnteredLive => permissions.plan_entered_live && !file_tool,
                 PlanCommands::Auto => {
-                    let from_bypass = permissions.before_plan.as_deref() == Some("bypassPermissions");
+                    let from_bypass =
+                        permissions.before_plan.as_deref() == Some("bypassPermissions");
                     !file_tool && !from_bypass
                 }
             },
@@ -516,18 +578,27 @@ impl Sim {
 
     /// Auto mode allows what stays in the folder; for the rest it needs a check that does not run
     /// here, so it refuses.
-    fn decide_in_auto(&self, permissions: &Permissions, tool: &str, input: &Json, ask: Ask) -> Decision {
+    fn decide_in_auto(
+        &self,
+        permissions: &Permissions,
+        tool: &str,
+        input: &Json,
+        ask: Ask,
+    ) -> Decision {
         if matches!(tool, "Read" | "Glob" | "Grep") {
             if permissions.mode() == "plan" && !self.profile.plan_reads_anywhere {
                 return Decision::Ask(ask);
             }
             return Decision::Allow(Some("mode"), Granted::Config);
         }
-        let live = permissions.mode() == "auto" || self.profile.plan_commands == PlanCommands::AutoWhenEnteredLive;
+        let live = permissions.mode() == "auto"
+            || self.profile.plan_commands == PlanCommands::AutoWhenEnteredLive;
         let inside = match tool {
             "Write" | "Edit" => file_of(tool, input)
                 .is_some_and(|path| permissions.is_inside(&self.env, &self.env.absolute(path))),
-            "Bash" => ask.blocked_path.as_ref().is_some_and(|path| permissions.is_inside(&self.env, path)),
+            "Bash" => {
+                ask.blocked_path.as_ref().is_some_and(|path| permissions.is_inside(&self.env, path))
+            }
             _ => false,
         };
         if live && inside && ask.reason_type != Some("safetyCheck") {

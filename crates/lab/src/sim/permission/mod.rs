@@ -22,7 +22,8 @@ pub(crate) use self::update::Update;
 pub(crate) use self::zod::input_problems;
 
 /// The modes that there are.
-pub(crate) const MODES: [&str; 6] = ["acceptEdits", "auto", "bypassPermissions", "default", "dontAsk", "plan"];
+pub(crate) const MODES: [&str; 6] =
+    ["acceptEdits", "auto", "bypassPermissions", "default", "dontAsk", "plan"];
 
 /// What is allowed in a session.
 #[derive(Clone, Debug)]
@@ -54,7 +55,10 @@ impl Permissions {
         let mode = mode.unwrap_or_else(|| "default".to_owned());
         let bypass_available =
             args.skip_permissions || args.allow_skip_permissions || mode == "bypassPermissions";
-        let dirs = args.add_dirs.iter().map(|dir| (env.absolute(&dir.to_string_lossy()), "cliArg".to_owned()));
+        let dirs = args
+            .add_dirs
+            .iter()
+            .map(|dir| (env.absolute(&dir.to_string_lossy()), "cliArg".to_owned()));
         Self {
             mode: Some(mode),
             before_plan: None,
@@ -101,7 +105,10 @@ impl Permissions {
 
     /// Tools that a rule forbids as a whole: they are not there at all.
     pub(crate) fn denied_tools(&self) -> Vec<String> {
-        let denied = self.rules.iter().filter(|rule| rule.behavior == Behavior::Deny && rule.content.is_none());
+        let denied = self
+            .rules
+            .iter()
+            .filter(|rule| rule.behavior == Behavior::Deny && rule.content.is_none());
         denied.map(|rule| rule.tool.clone()).collect()
     }
 
@@ -160,7 +167,9 @@ impl Permissions {
                 self.apply(&add, true);
             }
             Update::RemoveRules { rules, behavior, destination } => self.rules.retain(|rule| {
-                let listed = rules.iter().any(|(tool, content)| *tool == rule.tool && *content == rule.content);
+                let listed = rules
+                    .iter()
+                    .any(|(tool, content)| *tool == rule.tool && *content == rule.content);
                 !(listed && rule.behavior == *behavior && rule.source == *destination)
             }),
             Update::AddDirectories { directories, destination } => {
@@ -172,7 +181,8 @@ impl Permissions {
                 }
             }
             Update::RemoveDirectories { directories, .. } => {
-                self.dirs.retain(|(dir, _)| !directories.iter().any(|gone| PathBuf::from(gone) == *dir));
+                self.dirs
+                    .retain(|(dir, _)| !directories.iter().any(|gone| PathBuf::from(gone) == *dir));
             }
             Update::AddRules { .. } | Update::ReplaceRules { .. } | Update::SetMode { .. } => {}
         }

@@ -63,9 +63,16 @@ impl Rule {
     /// The rules in the `permissions` of settings.
     pub(crate) fn of_settings(permissions: &Json, source: &str) -> Vec<Self> {
         let mut rules = Vec::new();
-        for (key, behavior) in [("allow", Behavior::Allow), ("deny", Behavior::Deny), ("ask", Behavior::Ask)] {
+        for (key, behavior) in
+            [("allow", Behavior::Allow), ("deny", Behavior::Deny), ("ask", Behavior::Ask)]
+        {
             let texts = permissions.get(key).and_then(Json::as_array).unwrap_or_default();
-            rules.extend(texts.iter().filter_map(Json::as_str).map(|text| Self::parse(behavior, source, text)));
+            rules.extend(
+                texts
+                    .iter()
+                    .filter_map(Json::as_str)
+                    .map(|text| Self::parse(behavior, source, text)),
+            );
         }
         rules
     }
@@ -86,13 +93,16 @@ impl Rule {
     /// Whether it is about the whole tool. A rule for a server is about all of its tools.
     pub(crate) fn covers_tool(&self, tool: &str) -> bool {
         let server = self.tool.starts_with("mcp__")
-            && tool.strip_prefix(self.tool.trim_end_matches("__*")).is_some_and(|rest| rest.starts_with("__"));
+            && tool
+                .strip_prefix(self.tool.trim_end_matches("__*"))
+                .is_some_and(|rest| rest.starts_with("__"));
         self.content.is_none() && (self.tool == tool || server)
     }
 
     /// Whether it is about this command.
     pub(crate) fn covers_command(&self, command: &str) -> bool {
-        self.tool == "Bash" && self.content.as_deref().is_some_and(|content| command_fits(content, command))
+        self.tool == "Bash"
+            && self.content.as_deref().is_some_and(|content| command_fits(content, command))
     }
 
     /// Whether it is about this path. Rules for `Edit` hold for all tools that write files, those
@@ -121,7 +131,8 @@ fn current_name(tool: &str) -> &str {
 
 fn command_fits(pattern: &str, command: &str) -> bool {
     if let Some(prefix) = pattern.strip_suffix(":*") {
-        return command == prefix || command.strip_prefix(prefix).is_some_and(|rest| rest.starts_with(' '));
+        return command == prefix
+            || command.strip_prefix(prefix).is_some_and(|rest| rest.starts_with(' '));
     }
     if let Some(prefix) = pattern.strip_suffix(" *")
         && command == prefix
@@ -138,7 +149,8 @@ fn path_fits(env: &Env, pattern: &str, path: &Path) -> bool {
     } else if let Some(rest) = pattern.strip_prefix("~/") {
         format!("{}/{rest}", env.home.display())
     } else {
-        let inside = pattern.strip_prefix('/').or_else(|| pattern.strip_prefix("./")).unwrap_or(pattern);
+        let inside =
+            pattern.strip_prefix('/').or_else(|| pattern.strip_prefix("./")).unwrap_or(pattern);
         format!("{}/{inside}", env.cwd.display())
     };
     let path = path.to_string_lossy();
@@ -182,7 +194,8 @@ pub(crate) fn glob(pattern: &str, text: &str, in_path: bool) -> bool {
         let mut next = vec![false; text.len() + 1];
         for (position, character) in text.iter().enumerate() {
             let fits = token == *character || (token == '?' && !(in_path && *character == '/'));
-            if fits && ends.get(position) == Some(&true)
+            if fits
+                && ends.get(position) == Some(&true)
                 && let Some(end) = next.get_mut(position + 1)
             {
                 *end = true;
@@ -199,7 +212,8 @@ fn after_folders(ends: &[bool], text: &[char]) -> Vec<bool> {
     let mut open = false;
     for (position, end) in ends.iter().enumerate() {
         open |= *end;
-        if open && text.get(position) == Some(&'/')
+        if open
+            && text.get(position) == Some(&'/')
             && let Some(after) = next.get_mut(position + 1)
         {
             *after = true;

@@ -17,7 +17,8 @@ pub(crate) enum Update {
     RemoveDirectories { directories: Vec<String>, destination: String },
 }
 
-const DESTINATIONS: [&str; 5] = ["userSettings", "projectSettings", "localSettings", "session", "cliArg"];
+const DESTINATIONS: [&str; 5] =
+    ["userSettings", "projectSettings", "localSettings", "session", "cliArg"];
 
 /// What is wrong with an update: the path to it, in the words of a schema.
 #[derive(Clone, Debug)]
@@ -39,7 +40,16 @@ impl Update {
 
     fn read(entry: &Json, at: usize) -> Result<Self, Wrong> {
         let kind = entry.text("type").unwrap_or_default();
-        if !["addRules", "replaceRules", "removeRules", "setMode", "addDirectories", "removeDirectories"].contains(&kind) {
+        if ![
+            "addRules",
+            "replaceRules",
+            "removeRules",
+            "setMode",
+            "addDirectories",
+            "removeDirectories",
+        ]
+        .contains(&kind)
+        {
             let problem = obj! {
                 "code": "invalid_union",
                 "errors": Vec::<Json>::new(),
@@ -72,16 +82,19 @@ impl Update {
                 })
             }
             _ => {
-                let behavior = one_of(entry, at, "behavior", &["allow", "deny", "ask"], &mut problems);
+                let behavior =
+                    one_of(entry, at, "behavior", &["allow", "deny", "ask"], &mut problems);
                 let rules = rules(entry.get("rules"));
                 if rules.is_none() {
                     problems.push(wrong_type(at, "rules", "array"));
                 }
                 let behavior = behavior.and_then(|behavior| Behavior::parse(&behavior));
-                rules.zip(behavior).zip(destination).map(|((rules, behavior), destination)| match kind {
-                    "addRules" => Self::AddRules { rules, behavior, destination },
-                    "replaceRules" => Self::ReplaceRules { rules, behavior, destination },
-                    _ => Self::RemoveRules { rules, behavior, destination },
+                rules.zip(behavior).zip(destination).map(|((rules, behavior), destination)| {
+                    match kind {
+                        "addRules" => Self::AddRules { rules, behavior, destination },
+                        "replaceRules" => Self::ReplaceRules { rules, behavior, destination },
+                        _ => Self::RemoveRules { rules, behavior, destination },
+                    }
                 })
             }
         };
@@ -108,7 +121,13 @@ fn path(at: usize, key: &str) -> Vec<Json> {
     vec!["updatedPermissions".into(), at.into(), key.into()]
 }
 
-fn one_of(entry: &Json, at: usize, key: &str, allowed: &[&str], problems: &mut Vec<Json>) -> Option<String> {
+fn one_of(
+    entry: &Json,
+    at: usize,
+    key: &str,
+    allowed: &[&str],
+    problems: &mut Vec<Json>,
+) -> Option<String> {
     match entry.text(key).filter(|value| allowed.contains(value)) {
         Some(value) => Some(value.to_owned()),
         None => {
@@ -214,7 +233,9 @@ fn change(permissions: &mut Object, update: &Update) {
         Some(content) => format!("{tool}({content})"),
         None => tool.clone(),
     };
-    let listed = |permissions: &Object, key: &str| -> Vec<String> { strings(permissions.get(key)).unwrap_or_default() };
+    let listed = |permissions: &Object, key: &str| -> Vec<String> {
+        strings(permissions.get(key)).unwrap_or_default()
+    };
     match update {
         Update::SetMode { mode, .. } => permissions.set("defaultMode", mode.as_str()),
         Update::AddRules { rules, behavior, .. } => {
@@ -238,7 +259,9 @@ fn change(permissions: &mut Object, update: &Update) {
         }
         Update::AddDirectories { directories, .. } => {
             let mut list = listed(permissions, "additionalDirectories");
-            list.extend(directories.iter().filter(|dir| !list.contains(dir)).cloned().collect::<Vec<_>>());
+            list.extend(
+                directories.iter().filter(|dir| !list.contains(dir)).cloned().collect::<Vec<_>>(),
+            );
             permissions.set("additionalDirectories", list);
         }
         Update::RemoveDirectories { directories, .. } => {

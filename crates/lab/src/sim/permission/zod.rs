@@ -7,7 +7,8 @@ use crate::sim::json::{Json, Object, obj};
 /// A JSON value as `JSON.stringify(value, null, 2)` writes it.
 pub(super) fn pretty(value: &Json) -> String {
     let mut bytes = Vec::new();
-    let mut serializer = Serializer::with_formatter(&mut bytes, PrettyFormatter::with_indent(b"  "));
+    let mut serializer =
+        Serializer::with_formatter(&mut bytes, PrettyFormatter::with_indent(b"  "));
     match serde::Serialize::serialize(value, &mut serializer) {
         Ok(()) => String::from_utf8_lossy(&bytes).into_owned(),
         Err(_) => String::new(),
@@ -83,12 +84,17 @@ pub(crate) fn input_problems(tool: &str, input: &Json) -> Option<InputProblems> 
             words.push(format!("The required parameter `{name}` is missing"));
             details.push(wrong_type(kind, &[name], None));
         } else if value.is_some() && found != *kind {
-            words.push(format!("The parameter `{name}` type is expected as `{kind}` but provided as `{found}`"));
+            words.push(format!(
+                "The parameter `{name}` type is expected as `{kind}` but provided as `{found}`"
+            ));
             details.push(wrong_type(kind, &[name], value));
         }
     }
-    let unknown: Vec<&str> =
-        given.iter().map(|(name, _)| name).filter(|name| !fields.iter().any(|field| field.0 == *name)).collect();
+    let unknown: Vec<&str> = given
+        .iter()
+        .map(|(name, _)| name)
+        .filter(|name| !fields.iter().any(|field| field.0 == *name))
+        .collect();
     if !unknown.is_empty() && tool == "Bash" {
         for name in &unknown {
             words.push(format!("An unexpected parameter `{name}` was provided"));
@@ -124,7 +130,11 @@ fn fields_of(tool: &str) -> Option<&'static [Field]> {
             ("run_in_background", "boolean", false),
             ("dangerouslyDisableSandbox", "boolean", false),
         ],
-        "Read" => &[("file_path", "string", true), ("offset", "number", false), ("limit", "number", false)],
+        "Read" => &[
+            ("file_path", "string", true),
+            ("offset", "number", false),
+            ("limit", "number", false),
+        ],
         "Write" => &[("file_path", "string", true), ("content", "string", true)],
         "Edit" => &[
             ("file_path", "string", true),

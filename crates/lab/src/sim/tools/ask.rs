@@ -24,7 +24,8 @@ impl Sim {
         ask: Ask,
     ) -> Result<Grant, Aborted> {
         let hooked = self.hooks.borrow().listen_to("PermissionRequest");
-        let reachable = self.has_prompt_tool() && (!scope.is_background() || self.profile.background_agents);
+        let reachable =
+            self.has_prompt_tool() && (!scope.is_background() || self.profile.background_agents);
         if !reachable && !hooked {
             return Ok(self.nobody_to_ask(scope, call, &ask));
         }
@@ -62,7 +63,14 @@ impl Sim {
         }
     }
 
-    fn ask_request(&self, scope: &Scope, call: &Call, input: &Json, ask: &Ask, hooked: bool) -> Object {
+    fn ask_request(
+        &self,
+        scope: &Scope,
+        call: &Call,
+        input: &Json,
+        ask: &Ask,
+        hooked: bool,
+    ) -> Object {
         let rich = self.profile.rich_asks;
         let internals = self.profile.internals;
         let server = self.servers.borrow().server_of(&call.name);
@@ -96,7 +104,9 @@ impl Sim {
     fn ask_description(&self, call: &Call, input: &Json) -> Option<String> {
         let file = |key: &str| input.text(key).map(|path| self.short_path(path));
         match call.name.as_str() {
-            "Bash" => input.text("description").or_else(|| input.text("command")).map(str::to_owned),
+            "Bash" => {
+                input.text("description").or_else(|| input.text("command")).map(str::to_owned)
+            }
             "Read" | "Write" | "Edit" => file("file_path"),
             "NotebookEdit" => file("notebook_path"),
             "WebFetch" => input.text("url").map(str::to_owned),
@@ -109,7 +119,8 @@ impl Sim {
     /// A path as people see it: relative inside of the folder.
     fn short_path(&self, path: &str) -> String {
         let absolute = self.env.absolute(path);
-        let inside = absolute.strip_prefix(&self.env.cwd).ok().filter(|rest| *rest != Path::new(""));
+        let inside =
+            absolute.strip_prefix(&self.env.cwd).ok().filter(|rest| *rest != Path::new(""));
         inside.map_or_else(|| path.to_owned(), |rest| rest.display().to_string())
     }
 
@@ -125,14 +136,18 @@ impl Sim {
         if !hooked {
             return Box::pin(std::future::pending());
         }
-        let told = self.permission_request_input(scope, &call.name, input, ask.suggestions.as_deref());
+        let told =
+            self.permission_request_input(scope, &call.name, input, ask.suggestions.as_deref());
         let (sim, tool, id) = (Rc::clone(self), call.name.clone(), call.id.clone());
         Box::pin(async move {
             let heard = sim.call_hooks("PermissionRequest", Some(&tool), told, Some(&id)).await;
             let decisions = heard.into_iter().filter_map(|heard| match heard {
                 Heard::Answer(answer) => {
                     let output = answer.get("hookSpecificOutput")?;
-                    output.get("decision").filter(|decision| decision.text("behavior").is_some()).cloned()
+                    output
+                        .get("decision")
+                        .filter(|decision| decision.text("behavior").is_some())
+                        .cloned()
                 }
                 _ => None,
             });
@@ -158,7 +173,9 @@ impl Sim {
                 let how = decided("accept", "user_temporary", None);
                 Grant::Run { input: changed.unwrap_or(input), how }
             }
-            Answered::Deny { message, interrupt } => self.refused_by_client(scope, call, &message, interrupt),
+            Answered::Deny { message, interrupt } => {
+                self.refused_by_client(scope, call, &message, interrupt)
+            }
             Answered::Unclear(text) => self.unclear(scope, call, text),
         }
     }
@@ -175,15 +192,17 @@ impl Sim {
         scope.turn.deny(&call.name, &call.id, &call.input);
         let mut result = ToolResult::error(text);
         result.kind = Some("permission-rule");
-        Grant::Refused { result: Box::new(result), meta: decided("reject", "config", Some("other")) }
+        Grant::Refused {
+            result: Box::new(result),
+            meta: decided("reject", "config", Some("other")),
+        }
     }
 
     fn answered_by_hook(&self, scope: &Scope, call: &Call, input: Json, decision: &Json) -> Grant {
         if decision.text("behavior") == Some("allow") {
-            if let Answered::Allow { updates, .. } = read_answer(
-                self.profile,
-                Reply::Success(Some(with_input(decision, &input))),
-            ) {
+            if let Answered::Allow { updates, .. } =
+                read_answer(self.profile, Reply::Success(Some(with_input(decision, &input))))
+            {
                 self.apply_updates(&updates);
             }
             let changed = decision.get("updatedInput").filter(|input| input.as_object().is_some());

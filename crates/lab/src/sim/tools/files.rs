@@ -48,7 +48,9 @@ impl Sim {
         }
         let (old, new) = (call.input.text("old_string")?, call.input.text("new_string")?);
         if old == new {
-            return Some("No changes to make: old_string and new_string are exactly the same.".to_owned());
+            return Some(
+                "No changes to make: old_string and new_string are exactly the same.".to_owned(),
+            );
         }
         if old.is_empty() {
             return None;
@@ -70,7 +72,10 @@ impl Sim {
     }
 
     fn missing_file(&self) -> String {
-        format!("File does not exist. Note: your current working directory is {}.", self.env.cwd.display())
+        format!(
+            "File does not exist. Note: your current working directory is {}.",
+            self.env.cwd.display()
+        )
     }
 
     /// `Read`.
@@ -81,14 +86,18 @@ impl Sim {
             Some(text) => text.clone(),
             None if !self.may_touch(&path) => return Self::out_of_reach(&path),
             None if path.is_dir() => {
-                return ToolResult::error(format!("EISDIR: illegal operation on a directory, read '{}'", path.display()));
+                return ToolResult::error(format!(
+                    "EISDIR: illegal operation on a directory, read '{}'",
+                    path.display()
+                ));
             }
             None => match fs::read(&path) {
                 Ok(bytes) => String::from_utf8_lossy(&bytes).into_owned(),
                 Err(_) => return ToolResult::error(self.missing_file()),
             },
         };
-        let again = self.profile.release == Release::V197 && self.read_files.borrow().contains(&path);
+        let again =
+            self.profile.release == Release::V197 && self.read_files.borrow().contains(&path);
         self.read_files.borrow_mut().insert(path.clone());
         if again && self.unchanged.borrow().get(&path) == Some(&text) {
             let structured = obj! {
@@ -160,7 +169,8 @@ impl Sim {
             None => ("create", format!("File created successfully at: {shown}{note}")),
             Some(_) => ("update", format!("The file {shown} has been updated successfully.{note}")),
         };
-        let patch = before.as_deref().map(|before| structured_patch(before, &content)).unwrap_or_default();
+        let patch =
+            before.as_deref().map(|before| structured_patch(before, &content)).unwrap_or_default();
         let structured = obj! {
             "type": kind,
             "filePath": shown.to_string(),
@@ -197,7 +207,11 @@ impl Sim {
         let (old, new) = (text("old_string"), text("new_string"));
         let path = self.env.absolute(&text("file_path"));
         if let Some(result) = &call.scripted {
-            return if call.fails { ToolResult::error(result.as_str()) } else { ToolResult::new(result.as_str(), result.as_str()) };
+            return if call.fails {
+                ToolResult::error(result.as_str())
+            } else {
+                ToolResult::new(result.as_str(), result.as_str())
+            };
         }
         if !self.may_touch(&path) {
             return Self::out_of_reach(&path);
@@ -205,7 +219,9 @@ impl Sim {
         let all = input.is_true("replace_all");
         let before = fs::read_to_string(&path).unwrap_or_default();
         if !before.contains(&old) {
-            return ToolResult::error(format!("String to replace not found in file.\nString: {old}"));
+            return ToolResult::error(format!(
+                "String to replace not found in file.\nString: {old}"
+            ));
         }
         let after = if all { before.replace(&old, &new) } else { before.replacen(&old, &new, 1) };
         if let Err(error) = self.change_file(&path, Some(&before), &after) {
@@ -222,7 +238,10 @@ impl Sim {
             "replaceAll": all,
         };
         let note = self.state_note();
-        ToolResult::new(format!("The file {shown} has been updated successfully.{note}"), structured)
+        ToolResult::new(
+            format!("The file {shown} has been updated successfully.{note}"),
+            structured,
+        )
     }
 
     /// `Glob`.
@@ -237,7 +256,8 @@ impl Sim {
             .collect();
         let content = if files.is_empty() { "No files found".to_owned() } else { files.join("\n") };
         let count = files.len();
-        let structured = obj! { "filenames": files, "durationMs": 1, "numFiles": count, "truncated": false };
+        let structured =
+            obj! { "filenames": files, "durationMs": 1, "numFiles": count, "truncated": false };
         ToolResult::new(content, structured)
     }
 
@@ -262,7 +282,8 @@ impl Sim {
             format!("Found {} {noun}\n{}", files.len(), files.join("\n"))
         };
         let count = files.len();
-        let structured = obj! { "mode": "files_with_matches", "filenames": files, "numFiles": count };
+        let structured =
+            obj! { "mode": "files_with_matches", "filenames": files, "numFiles": count };
         ToolResult::new(content, structured)
     }
 
@@ -313,5 +334,7 @@ fn not_a_string(value: Option<&Json>) -> String {
         Some(_) => "Received an instance of Object".to_owned(),
         None => "Received undefined".to_owned(),
     };
-    format!("The \"data\" argument must be of type string or an instance of Buffer, TypedArray, or DataView. {found}")
+    format!(
+        "The \"data\" argument must be of type string or an instance of Buffer, TypedArray, or DataView. {found}"
+    )
 }

@@ -31,8 +31,13 @@ pub(super) fn decided(decision: &str, source: &str, reason_type: Option<&str>) -
 
 impl Sim {
     /// Asks everybody who has a say.
-    pub(super) async fn ask_leave(self: &Rc<Self>, scope: &Rc<Scope>, call: &Call) -> Result<Grant, Aborted> {
-        let skip_hooks = call.again && self.profile.raises_deferred_at_once && !self.args.await_initialize;
+    pub(super) async fn ask_leave(
+        self: &Rc<Self>,
+        scope: &Rc<Scope>,
+        call: &Call,
+    ) -> Result<Grant, Aborted> {
+        let skip_hooks =
+            call.again && self.profile.raises_deferred_at_once && !self.args.await_initialize;
         let before = if skip_hooks {
             BeforeTool::default()
         } else {
@@ -55,7 +60,9 @@ impl Sim {
                 // A hook's question goes before a mode that never asks.
                 let by_mode = denial.reason_type == Some("mode");
                 match (&before.ask, by_mode && self.profile.modern_hooks) {
-                    (Some(reason), true) => return self.ask_for_hook(scope, call, input, reason.as_ref()).await,
+                    (Some(reason), true) => {
+                        return self.ask_for_hook(scope, call, input, reason.as_ref()).await;
+                    }
                     _ => return Ok(self.denied(scope, call, denial)),
                 }
             }
@@ -86,7 +93,8 @@ impl Sim {
         match call.name.as_str() {
             "ExitPlanMode" => false,
             "AskUserQuestion" => {
-                let answered = before.input.as_ref().is_some_and(|input| input.get("answers").is_some());
+                let answered =
+                    before.input.as_ref().is_some_and(|input| input.get("answers").is_some());
                 self.profile.modern_hooks && answered
             }
             _ => true,
@@ -109,9 +117,13 @@ impl Sim {
 
     fn hook_too_slow(&self) -> Grant {
         let result = if self.profile.internals {
-            ToolResult::error("PreToolUse hook did not respond before its timeout (host client may be unreachable). The tool call was not executed; other configured hooks may not have completed.")
+            ToolResult::error(
+                "PreToolUse hook did not respond before its timeout (host client may be unreachable). The tool call was not executed; other configured hooks may not have completed.",
+            )
         } else {
-            let mut result = ToolResult::error("The user doesn't want to take this action right now. STOP what you are doing and wait for the user to tell you how to proceed.");
+            let mut result = ToolResult::error(
+                "The user doesn't want to take this action right now. STOP what you are doing and wait for the user to tell you how to proceed.",
+            );
             result.structured = "Error: undefined".into();
             result
         };
@@ -132,7 +144,10 @@ impl Sim {
             reason_type: Some("hook"),
             by_hook: true,
             requires_user: matches!(call.name.as_str(), "AskUserQuestion" | "ExitPlanMode"),
-            refusal: format!("Claude requested permissions to use {}, but you haven't granted it yet.", call.name),
+            refusal: format!(
+                "Claude requested permissions to use {}, but you haven't granted it yet.",
+                call.name
+            ),
             ..Ask::default()
         };
         self.ask(scope, call, input, ask).await
@@ -164,7 +179,10 @@ impl Sim {
             ToolResult::error(denial.message)
         };
         result.kind = Some(denial.kind);
-        Grant::Refused { result: Box::new(result), meta: decided("reject", "config", denial.told_reason_type) }
+        Grant::Refused {
+            result: Box::new(result),
+            meta: decided("reject", "config", denial.told_reason_type),
+        }
     }
 
     fn warn_no_check(&self) {
@@ -185,7 +203,8 @@ impl Sim {
         let switched_off = self.args.permission_prompts.as_deref() == Some("none");
         let none = "Permission for this tool use was denied. It requires approval, and this session has no approval surface — nobody can answer a permission prompt here — so it was denied automatically. The action was NOT performed; do not claim it succeeded, and do not retry it: this action, and anything else that requires approval, will be denied the same way for the rest of this session. Tell the user what was blocked.";
         let (message, reason, reason_type) = if switched_off {
-            let reason = "no approval surface in this session; permission request denied automatically";
+            let reason =
+                "no approval surface in this session; permission request denied automatically";
             (none, Some(reason), Some("asyncAgent"))
         } else {
             (ask.refusal.as_str(), ask.reason.as_deref(), ask.reason_type)
@@ -205,25 +224,39 @@ impl Sim {
         }
         let mut result = ToolResult::error(message);
         result.kind = Some("user-rejected");
-        let meta = if switched_off { decided("reject", "config", Some("asyncAgent")) } else { decided("reject", "config", None) };
+        let meta = if switched_off {
+            decided("reject", "config", Some("asyncAgent"))
+        } else {
+            decided("reject", "config", None)
+        };
         Grant::Refused { result: Box::new(result), meta }
     }
 
     /// Checks an input that the client has changed.
     pub(super) fn check_changed(&self, call: &Call, input: &Json) -> Option<Grant> {
-        let problems = input_problems(&call.name, input).filter(|_| self.profile.checks_changed_input)?;
+        let problems =
+            input_problems(&call.name, input).filter(|_| self.profile.checks_changed_input)?;
         let mut result = ToolResult::usage_error(format!(
             "The permission handler returned updatedInput for {} that failed schema validation: {}\nThis is a configuration issue in your canUseTool callback, PermissionRequest hook, or permission-prompt tool — updatedInput must satisfy the tool's input schema. The tool input from the model was valid.",
             call.name, problems.words
         ));
-        result.structured =
-            format!("InputValidationError: permission handler updatedInput failed schema for {}", call.name).into();
+        result.structured = format!(
+            "InputValidationError: permission handler updatedInput failed schema for {}",
+            call.name
+        )
+        .into();
         let meta = decided("reject", "permission_updated_input_invalid", None);
         Some(Grant::Refused { result: Box::new(result), meta })
     }
 
     /// The client says no.
-    pub(super) fn refused_by_client(&self, scope: &Scope, call: &Call, message: &str, interrupt: bool) -> Grant {
+    pub(super) fn refused_by_client(
+        &self,
+        scope: &Scope,
+        call: &Call,
+        message: &str,
+        interrupt: bool,
+    ) -> Grant {
         scope.turn.deny(&call.name, &call.id, &call.input);
         let meta = decided("reject", "user_reject", None);
         if interrupt && self.profile.release > Release::V62 {

@@ -8,7 +8,12 @@ use crate::sim::turn::{Aborted, Scope};
 
 impl Sim {
     /// A tool of a server.
-    pub(super) async fn mcp_tool(&self, scope: &Scope, call: &Call, input: &Json) -> Result<ToolResult, Aborted> {
+    pub(super) async fn mcp_tool(
+        &self,
+        scope: &Scope,
+        call: &Call,
+        input: &Json,
+    ) -> Result<ToolResult, Aborted> {
         let answer = self.call_server(&scope.turn, &call.name, input, &call.id).await?;
         let result = match answer {
             Ok(result) => result,
@@ -25,7 +30,8 @@ impl Sim {
             return Ok(self.mcp_error(call, blocks));
         }
         let mut told: Vec<Json> = blocks.iter().map(told_block).collect();
-        let Some(structured) = result.get("structuredContent").filter(|content| !content.is_null()) else {
+        let Some(structured) = result.get("structuredContent").filter(|content| !content.is_null())
+        else {
             let told = Json::from(told);
             return Ok(ToolResult::new(told.clone(), told));
         };
@@ -46,7 +52,11 @@ impl Sim {
         let text = texts.join("\n");
         let mut result = ToolResult::error(text.as_str());
         if self.profile.internals {
-            let schema = self.servers.borrow().tool(&call.name).and_then(|(_, tool)| tool.get("inputSchema").cloned());
+            let schema = self
+                .servers
+                .borrow()
+                .tool(&call.name)
+                .and_then(|(_, tool)| tool.get("inputSchema").cloned());
             let schema = schema.unwrap_or_default();
             let name = &call.name;
             result.content = format!(

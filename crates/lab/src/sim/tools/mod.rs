@@ -123,8 +123,12 @@ impl ToolResult {
                 "is_error": true,
                 "tool_use_id": id,
             },
-            Shape::IdLast => obj! { "type": "tool_result", "content": &self.content, "tool_use_id": id },
-            Shape::IdFirst => obj! { "tool_use_id": id, "type": "tool_result", "content": &self.content },
+            Shape::IdLast => {
+                obj! { "type": "tool_result", "content": &self.content, "tool_use_id": id }
+            }
+            Shape::IdFirst => {
+                obj! { "tool_use_id": id, "type": "tool_result", "content": &self.content }
+            }
             Shape::Command => obj! {
                 "tool_use_id": id,
                 "type": "tool_result",
@@ -208,7 +212,8 @@ impl Call {
     /// Whether it may run while others run: it changes nothing.
     pub(crate) fn runs_beside_others(&self) -> bool {
         match self.name.as_str() {
-            "Read" | "Glob" | "Grep" | "WebFetch" | "WebSearch" | "Agent" | "Task" | "AskUserQuestion" => true,
+            "Read" | "Glob" | "Grep" | "WebFetch" | "WebSearch" | "Agent" | "Task"
+            | "AskUserQuestion" => true,
             "Bash" => self.input.text("command").is_some_and(is_quiet),
             _ => false,
         }
@@ -226,7 +231,8 @@ impl Sim {
     /// Starts a call. Its result is told by itself.
     pub(crate) fn start_call(self: &Rc<Self>, scope: &Rc<Scope>, call: &Call) -> Started {
         let slot = Slot::new();
-        let (sim, scope, call, done) = (Rc::clone(self), Rc::clone(scope), call.clone(), slot.clone());
+        let (sim, scope, call, done) =
+            (Rc::clone(self), Rc::clone(scope), call.clone(), slot.clone());
         self.tasks.spawn(async move {
             let outcome = sim.run_call(&scope, &call).await;
             done.set(outcome);
@@ -258,14 +264,16 @@ impl Sim {
         let Some(rest) = tool.strip_prefix("mcp__") else { return tool.to_owned() };
         let known = self.servers.borrow().tool(tool);
         let title = known.as_ref().and_then(|(_, tool)| {
-            let annotations = tool.get("annotations").and_then(|annotations| annotations.text("title"));
+            let annotations =
+                tool.get("annotations").and_then(|annotations| annotations.text("title"));
             annotations.or_else(|| tool.text("title")).map(str::to_owned)
         });
         if let Some(title) = title {
             return title;
         }
         let name = known.as_ref().and_then(|(_, tool)| tool.text("name"));
-        let name = name.or_else(|| rest.rsplit("__").next()).unwrap_or(rest).replace(['_', '-'], " ");
+        let name =
+            name.or_else(|| rest.rsplit("__").next()).unwrap_or(rest).replace(['_', '-'], " ");
         let mut letters = name.chars();
         let first = letters.next().map(|letter| letter.to_ascii_uppercase());
         first.into_iter().chain(letters).collect()

@@ -40,7 +40,11 @@ impl Sim {
 
     fn other_tool(&self, call: &Call, input: &Json) -> ToolResult {
         if let Some(text) = &call.scripted {
-            return if call.fails { ToolResult::error(text.as_str()) } else { ToolResult::new(text.as_str(), text.as_str()) };
+            return if call.fails {
+                ToolResult::error(text.as_str())
+            } else {
+                ToolResult::new(text.as_str(), text.as_str())
+            };
         }
         match call.name.as_str() {
             "TodoWrite" => {
@@ -69,12 +73,14 @@ impl Sim {
                 ToolResult::new(format!("Launching skill: {skill}"), structured)
             }
             "TaskStop" => {
-                let id = input.text("task_id").or_else(|| input.text("shell_id")).unwrap_or_default();
+                let id =
+                    input.text("task_id").or_else(|| input.text("shell_id")).unwrap_or_default();
                 if !self.stop_task(id) {
                     return ToolResult::usage_error(format!("No task found with ID: {id}"));
                 }
                 let message = format!("Successfully stopped task: {id}");
-                let structured = obj! { "message": &message, "task_id": id, "task_type": "local_bash" };
+                let structured =
+                    obj! { "message": &message, "task_id": id, "task_type": "local_bash" };
                 ToolResult::new(message, structured)
             }
             _ => ToolResult::new("ok", Object::default()),

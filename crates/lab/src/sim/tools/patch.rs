@@ -14,7 +14,13 @@ pub(super) fn structured_patch(before: &str, after: &str) -> Vec<Object> {
     let (old, new) = (lines(before), lines(after));
     let same = old.iter().zip(&new).take_while(|(old, new)| old == new).count();
     let left = old.len().min(new.len()) - same;
-    let tail = old.iter().rev().zip(new.iter().rev()).take(left).take_while(|(old, new)| old == new).count();
+    let tail = old
+        .iter()
+        .rev()
+        .zip(new.iter().rev())
+        .take(left)
+        .take_while(|(old, new)| old == new)
+        .count();
     let start = same.saturating_sub(CONTEXT);
     let after_context = tail.min(CONTEXT);
     let part = |lines: &[&str], from: usize, to: usize, sign: char| -> Vec<String> {
@@ -51,6 +57,9 @@ mod tests {
     fn one_changed_line_is_one_hunk() {
         let patch = structured_patch("a\nb\nc\n", "a\nx\nc\n");
         let shown = patch.first().unwrap().to_string();
-        assert_eq!(shown, r#"{"oldStart":1,"oldLines":3,"newStart":1,"newLines":3,"lines":[" a","-b","+x"," c"]}"#);
+        assert_eq!(
+            shown,
+            r#"{"oldStart":1,"oldLines":3,"newStart":1,"newLines":3,"lines":[" a","-b","+x"," c"]}"#
+        );
     }
 }

@@ -39,7 +39,8 @@ impl Sim {
         if self.permissions.borrow_mut().set_mode(Some("plan")) {
             self.emit_mode();
         }
-        ToolResult::new(format!("{ENTERED}{ADVICE}"), obj! { "message": ENTERED }).shaped(Shape::IdLast)
+        ToolResult::new(format!("{ENTERED}{ADVICE}"), obj! { "message": ENTERED })
+            .shaped(Shape::IdLast)
     }
 
     /// `ExitPlanMode`.
@@ -69,7 +70,8 @@ impl Sim {
         let text = match plan {
             None => "User has approved exiting plan mode. You can now proceed.".to_owned(),
             Some(plan) => {
-                let heading = if edited { "Approved Plan (edited by user)" } else { "Approved Plan" };
+                let heading =
+                    if edited { "Approved Plan (edited by user)" } else { "Approved Plan" };
                 format!(
                     "User has approved your plan. You can now start coding. Start with updating your todo list if applicable\n\nYour plan has been saved to: {}\nYou can refer back to it if needed during implementation.\n\n## {heading}:\n{plan}",
                     path.display()

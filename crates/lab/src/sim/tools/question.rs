@@ -11,8 +11,10 @@ impl Sim {
         let questions = input.get("questions").and_then(Json::as_array).unwrap_or_default();
         let empty = Object::default();
         let answers = input.get("answers").and_then(Json::as_object).unwrap_or(&empty);
-        let told_answers: Object =
-            answers.iter().map(|(question, answer)| (question.to_owned(), joined(answer).into())).collect();
+        let told_answers: Object = answers
+            .iter()
+            .map(|(question, answer)| (question.to_owned(), joined(answer).into()))
+            .collect();
         let modern = self.profile.release > Release::V62;
         let response = input.text("response").filter(|_| modern);
         let structured = obj! {
@@ -30,7 +32,9 @@ impl Sim {
 
     fn told_answers(&self, questions: &[Json], answers: &Object, input: &Json) -> String {
         let release = self.profile.release;
-        let known = |question: &str| questions.iter().find(|known| known.text("question") == Some(question));
+        let known = |question: &str| {
+            questions.iter().find(|known| known.text("question") == Some(question))
+        };
         let mut told = Vec::new();
         let mut picked = true;
         for (question, answer) in answers.iter() {
@@ -40,9 +44,11 @@ impl Sim {
             }
             picked &= known.is_none_or(|known| is_picked(known, answer));
             let mut entry = format!("\"{question}\"=\"{}\"", joined(answer));
-            let annotation = input.get("annotations").and_then(|annotations| annotations.get(question));
+            let annotation =
+                input.get("annotations").and_then(|annotations| annotations.get(question));
             if let Some(annotation) = annotation {
-                if let Some(preview) = annotation.text("preview").filter(|_| release > Release::V62) {
+                if let Some(preview) = annotation.text("preview").filter(|_| release > Release::V62)
+                {
                     entry.push_str(&format!(" selected preview:\n{preview}"));
                 }
                 if let Some(notes) = annotation.text("notes") {
@@ -56,13 +62,17 @@ impl Sim {
         let told_all = told.join(", ");
         match release {
             Release::V62 => {
-                format!("User has answered your questions: {told_all}. You can now continue with the user's answers in mind.")
+                format!(
+                    "User has answered your questions: {told_all}. You can now continue with the user's answers in mind."
+                )
             }
             _ if told.is_empty() => "The user did not answer the questions.".to_owned(),
             Release::V325 if !picked => format!(
                 "The user answered: {told_all}. Read the answers carefully — they may request clarification, changes, or that you not proceed — and follow what they actually say."
             ),
-            _ => format!("Your questions have been answered: {told_all}. You can now continue with these answers in mind."),
+            _ => format!(
+                "Your questions have been answered: {told_all}. You can now continue with these answers in mind."
+            ),
         }
     }
 }

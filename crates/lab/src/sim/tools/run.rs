@@ -51,10 +51,14 @@ impl Sim {
     /// Why a call cannot even be considered.
     fn unusable(&self, call: &Call) -> Option<ToolResult> {
         if !self.tool_names().contains(&call.name) {
-            return Some(ToolResult::usage_error(format!("Error: {}", self.unavailable(&call.name))).without_prefix());
+            return Some(
+                ToolResult::usage_error(format!("Error: {}", self.unavailable(&call.name)))
+                    .without_prefix(),
+            );
         }
         if let Some(problems) = input_problems(&call.name, &call.input) {
-            let mut result = ToolResult::usage_error(format!("InputValidationError: {}", problems.words));
+            let mut result =
+                ToolResult::usage_error(format!("InputValidationError: {}", problems.words));
             result.structured = format!("InputValidationError: {}", problems.details).into();
             return Some(result);
         }
@@ -63,18 +67,34 @@ impl Sim {
 
     fn unavailable(&self, tool: &str) -> String {
         let mut text = format!("No such tool available: {tool}");
-        let known = ["TodoWrite", "Write", "Edit", "Read", "Bash", "WebFetch", "WebSearch", "NotebookEdit", "Task", "Agent"];
-        let built_in = known.contains(&tool) || self.catalog.tools(true).iter().any(|name| name == tool);
+        let known = [
+            "TodoWrite",
+            "Write",
+            "Edit",
+            "Read",
+            "Bash",
+            "WebFetch",
+            "WebSearch",
+            "NotebookEdit",
+            "Task",
+            "Agent",
+        ];
+        let built_in =
+            known.contains(&tool) || self.catalog.tools(true).iter().any(|name| name == tool);
         let hint = match (self.profile.release, tool) {
             (Release::V62, _) => return text,
-            (_, "Glob") => "is not available in this session — find files with `find` via the Bash tool instead.",
+            (_, "Glob") => {
+                "is not available in this session — find files with `find` via the Bash tool instead."
+            }
             (_, "Grep") => {
                 "is not available in this session — search file contents with `grep` via the Bash tool instead."
             }
             (Release::V197, _) if built_in => {
                 "exists but is not enabled in this context. Use one of the available tools instead."
             }
-            (Release::V325, _) if built_in => "is disabled for this session, in subagents as well as here.",
+            (Release::V325, _) if built_in => {
+                "is disabled for this session, in subagents as well as here."
+            }
             _ => return text,
         };
         text.push_str(&format!(". {tool} {hint}"));
@@ -97,7 +117,8 @@ impl Sim {
             Err(Aborted) => return self.rejected(scope, call, true),
         };
         let mut ran = ran;
-        let response = if ran.is_error { Err(error_text(&ran)) } else { Ok(ran.structured.clone()) };
+        let response =
+            if ran.is_error { Err(error_text(&ran)) } else { Ok(ran.structured.clone()) };
         let response = response.as_ref().map_err(String::as_str);
         let told = (call.name.as_str(), input, call.id.as_str());
         let contexts = self.after_tool(scope, told, response, ms_since(started));
@@ -122,7 +143,13 @@ impl Sim {
         self.args.max_budget_usd.is_some_and(|most| spent >= most)
     }
 
-    fn tell(&self, scope: &Scope, call: &Call, result: ToolResult, meta: Option<Object>) -> Outcome {
+    fn tell(
+        &self,
+        scope: &Scope,
+        call: &Call,
+        result: ToolResult,
+        meta: Option<Object>,
+    ) -> Outcome {
         let block = self.tell_result(scope, call, &result, meta);
         if let Some(reminder) = &result.reminder {
             self.remind(scope, reminder);
@@ -131,7 +158,13 @@ impl Sim {
     }
 
     /// Writes the `user` frame of a result, and gives what the model is told.
-    fn tell_result(&self, scope: &Scope, call: &Call, result: &ToolResult, meta: Option<Object>) -> Json {
+    fn tell_result(
+        &self,
+        scope: &Scope,
+        call: &Call,
+        result: &ToolResult,
+        meta: Option<Object>,
+    ) -> Json {
         let block = Json::from(result.block(&call.id));
         let internals = self.profile.internals;
         let mut extra = Object::default();

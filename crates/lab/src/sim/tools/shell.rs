@@ -17,7 +17,12 @@ const SILENT: [&str; 8] = ["cd", "chmod", "cp", "ln", "mkdir", "mv", "rm", "touc
 
 impl Sim {
     /// `Bash`.
-    pub(super) async fn bash_tool(self: &Rc<Self>, scope: &Scope, call: &Call, input: &Json) -> Result<ToolResult, Aborted> {
+    pub(super) async fn bash_tool(
+        self: &Rc<Self>,
+        scope: &Scope,
+        call: &Call,
+        input: &Json,
+    ) -> Result<ToolResult, Aborted> {
         let command = input.text("command").unwrap_or_default();
         let output = call.scripted.clone().unwrap_or_else(|| self.pretend(command));
         if input.is_true("run_in_background") {
@@ -52,7 +57,9 @@ impl Sim {
         let rest = || words.iter().skip(1);
         let paths = || {
             let plain = rest().filter(|word| !word.starts_with('-'));
-            plain.map(|word| self.env.absolute(word)).filter(|path| path.starts_with(&self.env.cwd) && *path != self.env.cwd)
+            plain
+                .map(|word| self.env.absolute(word))
+                .filter(|path| path.starts_with(&self.env.cwd) && *path != self.env.cwd)
         };
         if command.contains([';', '&', '|', '>', '`']) || command.contains("$(") {
             return String::new();
@@ -95,14 +102,23 @@ impl Sim {
         format!("{before}{value}{after}")
     }
 
-    fn bash_in_background(self: &Rc<Self>, call: &Call, input: &Json, output: String) -> ToolResult {
+    fn bash_in_background(
+        self: &Rc<Self>,
+        call: &Call,
+        input: &Json,
+        output: String,
+    ) -> ToolResult {
         let id = new_id("b", 9);
         let task = Task {
             output: self.task_output(&id),
             id: id.clone(),
             run_id: new_run_id(),
             tool_use_id: call.id.clone(),
-            description: input.text("description").or_else(|| input.text("command")).unwrap_or_default().to_owned(),
+            description: input
+                .text("description")
+                .or_else(|| input.text("command"))
+                .unwrap_or_default()
+                .to_owned(),
             kind: Kind::Command,
             command: input.text("command").map(str::to_owned),
             stop: Rc::new(Flag::default()),

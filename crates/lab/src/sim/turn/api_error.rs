@@ -6,7 +6,7 @@ use std::time::Duration;
 use super::Scope;
 use super::result::{ApiFailure, End};
 use crate::script::ApiError;
-use crate::sim::clock::{new_uuid};
+use crate::sim::clock::new_uuid;
 use crate::sim::frames::Assistant;
 use crate::sim::json::{Json, Object, obj};
 use crate::sim::meter::Tokens;
@@ -34,7 +34,11 @@ impl Sim {
         model: &mut String,
         error: Option<ApiError>,
     ) -> Result<(), End> {
-        let most = self.env.var("CLAUDE_CODE_MAX_RETRIES").and_then(|text| text.parse().ok()).unwrap_or(10);
+        let most = self
+            .env
+            .var("CLAUDE_CODE_MAX_RETRIES")
+            .and_then(|text| text.parse().ok())
+            .unwrap_or(10);
         let status = error.as_ref().map(|error| error.status);
         if status == Some(529) {
             trouble.overloads += 1;
@@ -50,7 +54,8 @@ impl Sim {
         let delay = delay_ms(trouble.attempts, error.as_ref().and_then(|error| error.retry_after));
         if self.profile.tells_retries {
             // The older of the two does not round.
-            let told: Json = if self.profile.internals { delay.round().into() } else { delay.into() };
+            let told: Json =
+                if self.profile.internals { delay.round().into() } else { delay.into() };
             self.emit_system(
                 "api_retry",
                 obj! {
@@ -75,7 +80,9 @@ impl Sim {
 
     /// Goes over to the other model, when there is one.
     fn fall_back(&self, model: &mut String) -> bool {
-        let Some(fallback) = self.args.fallback_model.as_deref().filter(|_| self.profile.tells_retries) else {
+        let Some(fallback) =
+            self.args.fallback_model.as_deref().filter(|_| self.profile.tells_retries)
+        else {
             return false;
         };
         let fallback = fallback.split(',').next().unwrap_or(fallback);
@@ -120,11 +127,23 @@ impl Sim {
             _ if self.profile.internals => "api_error",
             _ => "completed",
         };
-        End::ApiError(ApiFailure { text, status, kind, terminal_reason, stop_reason: "stop_sequence" })
+        End::ApiError(ApiFailure {
+            text,
+            status,
+            kind,
+            terminal_reason,
+            stop_reason: "stop_sequence",
+        })
     }
 
     /// A message in the name of the model that it did not say.
-    pub(crate) fn say_synthetic(&self, scope: &Scope, text: &str, stop_reason: &str, extra: Object) -> String {
+    pub(crate) fn say_synthetic(
+        &self,
+        scope: &Scope,
+        text: &str,
+        stop_reason: &str,
+        extra: Object,
+    ) -> String {
         let block = Json::from(obj! { "type": "text", "text": text });
         let message = obj! {
             "id": new_uuid(),
@@ -140,12 +159,22 @@ impl Sim {
         };
         let assistant = Assistant { message: message.clone(), request_id: None, extra };
         let uuid = self.emit_assistant(scope, assistant);
-        self.store(scope, "assistant", &uuid, obj! { "message": message, "isApiErrorMessage": true });
+        self.store(
+            scope,
+            "assistant",
+            &uuid,
+            obj! { "message": message, "isApiErrorMessage": true },
+        );
         uuid
     }
 
     /// The words for the user, and the name of the error.
-    fn describe(&self, scope: &Scope, model: &str, error: Option<&ApiError>) -> (String, &'static str) {
+    fn describe(
+        &self,
+        scope: &Scope,
+        model: &str,
+        error: Option<&ApiError>,
+    ) -> (String, &'static str) {
         let old = self.profile.release == Release::V62;
         let Some(error) = error else {
             return ("API Error: Connection error.".to_owned(), "unknown");
@@ -168,7 +197,9 @@ impl Sim {
             return (self.too_long(scope, message), "invalid_request");
         }
         match error.status {
-            401 | 403 => (format!("Failed to authenticate. API Error: {told}"), "authentication_failed"),
+            401 | 403 => {
+                (format!("Failed to authenticate. API Error: {told}"), "authentication_failed")
+            }
             404 => {
                 let hint = if old { " Run --model to pick a different model." } else { "" };
                 let text = format!(
@@ -246,7 +277,8 @@ fn delay_ms(attempt: u32, retry_after: Option<u64>) -> f64 {
     }
     let doubled = FIRST_DELAY_MS.saturating_mul(1 << attempt.saturating_sub(1).min(16));
     let base = to_f64(doubled.min(LONGEST_DELAY_MS));
-    let random = f64::from(uuid::Uuid::new_v4().as_u128().to_le_bytes().first().copied().unwrap_or(0));
+    let random =
+        f64::from(uuid::Uuid::new_v4().as_u128().to_le_bytes().first().copied().unwrap_or(0));
     base + base * 0.25 * random / 255.0
 }
 

@@ -2,10 +2,10 @@
 
 use std::rc::Rc;
 
+use super::Scope;
+use super::api_error::spoken_name;
 use super::result::{ApiFailure, End};
 use super::speak::Said;
-use super::api_error::spoken_name;
-use super::Scope;
 use crate::sim::json::{Json, Object, obj};
 use crate::sim::profile::Release;
 use crate::sim::state::Sim;
@@ -30,7 +30,9 @@ impl Sim {
         let mut rounds = 0;
         let mut refused = false;
         loop {
-            if let Some(most) = self.args.max_turns.filter(|most| rounds >= *most && scope.agent().is_none()) {
+            if let Some(most) =
+                self.args.max_turns.filter(|most| rounds >= *most && scope.agent().is_none())
+            {
                 return Err(End::MaxTurns(most));
             }
             self.check_budget()?;
@@ -141,7 +143,8 @@ impl Sim {
         }
         // On 2.1.62 even a slash command is taken for words.
         let everything = !self.profile.commands_as_assistant;
-        let messages = self.queue.borrow_mut().take_prompts(|message| everything || !self.is_command(message));
+        let messages =
+            self.queue.borrow_mut().take_prompts(|message| everything || !self.is_command(message));
         for message in messages {
             if let Some(uuid) = &message.uuid {
                 scope.turn.folded.borrow_mut().push(uuid.clone());
@@ -168,7 +171,12 @@ impl Sim {
                     "API Error: Claude's response exceeded the {} output token maximum. To configure this behavior, set the CLAUDE_CODE_MAX_OUTPUT_TOKENS environment variable.",
                     self.profile.window.1
                 );
-                self.say_synthetic(scope, &text, "stop_sequence", obj! { "error": "max_output_tokens" });
+                self.say_synthetic(
+                    scope,
+                    &text,
+                    "stop_sequence",
+                    obj! { "error": "max_output_tokens" },
+                );
                 let content = Json::from(GO_ON);
                 scope.with_thread(self, |thread| thread.push_user(&content));
             }
@@ -191,7 +199,9 @@ impl Sim {
 
     fn note_refusal(&self, scope: &Rc<Scope>, said: &Said) {
         let model = spoken_name(&self.model.borrow());
-        let content = format!("{model}'s safeguards stopped the response above · continuing once with that noted");
+        let content = format!(
+            "{model}'s safeguards stopped the response above · continuing once with that noted"
+        );
         self.emit_system("informational", obj! { "content": content, "level": "notice" });
         self.tell_model(scope, REFUSED, obj! { "refused_message_id": &said.message_id });
     }
@@ -200,7 +210,9 @@ impl Sim {
         let policy = "API Error: Claude Code is unable to respond to this request, which appears to violate our Usage Policy (https://www.anthropic.com/legal/aup).";
         let old = self.profile.release == Release::V62;
         let text = if old {
-            format!("{policy} Try rephrasing the request or attempting a different approach. If you are seeing this refusal repeatedly, try running /model claude-sonnet-4-20250514 to switch models.")
+            format!(
+                "{policy} Try rephrasing the request or attempting a different approach. If you are seeing this refusal repeatedly, try running /model claude-sonnet-4-20250514 to switch models."
+            )
         } else {
             self.emit_system(
                 "model_refusal_no_fallback",
@@ -213,11 +225,20 @@ impl Sim {
                     "content": "",
                 },
             );
-            format!("{policy} Try rephrasing the request in a new session or change your model.\n\nRequest ID: {}", said.request_id)
+            format!(
+                "{policy} Try rephrasing the request in a new session or change your model.\n\nRequest ID: {}",
+                said.request_id
+            )
         };
         let stop_reason = if old { "stop_sequence" } else { "refusal" };
         self.say_synthetic(scope, &text, stop_reason, obj! { "error": "invalid_request" });
-        End::ApiError(ApiFailure { text, status: None, kind: None, terminal_reason: "completed", stop_reason })
+        End::ApiError(ApiFailure {
+            text,
+            status: None,
+            kind: None,
+            terminal_reason: "completed",
+            stop_reason,
+        })
     }
 
     /// The hooks may make the model go on; otherwise the turn is done.
@@ -245,7 +266,11 @@ impl Sim {
 
     /// Says that the turn was interrupted.
     pub(super) fn emit_interruption(&self, scope: &Scope, in_tools: bool) {
-        let text = if in_tools { "[Request interrupted by user for tool use]" } else { "[Request interrupted by user]" };
+        let text = if in_tools {
+            "[Request interrupted by user for tool use]"
+        } else {
+            "[Request interrupted by user]"
+        };
         let content = Json::from(vec![obj! { "type": "text", "text": text }]);
         let uuid = self.emit_user(scope, content.clone(), Object::default());
         scope.turn.count_user_frame();

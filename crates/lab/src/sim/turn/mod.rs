@@ -63,7 +63,11 @@ pub(crate) struct Turn {
 pub(crate) struct Aborted;
 
 impl Turn {
-    fn new(uuids: Vec<String>, origin: Option<Object>, resume_reason: Option<&'static str>) -> Rc<Self> {
+    fn new(
+        uuids: Vec<String>,
+        origin: Option<Object>,
+        resume_reason: Option<&'static str>,
+    ) -> Rc<Self> {
         Rc::new(Self {
             abort: Flag::default(),
             prompt_id: new_uuid(),
@@ -256,7 +260,11 @@ impl Scope {
     }
 
     /// The conversation.
-    pub(crate) fn with_thread<T>(&self, sim: &super::state::Sim, f: impl FnOnce(&mut Thread) -> T) -> T {
+    pub(crate) fn with_thread<T>(
+        &self,
+        sim: &super::state::Sim,
+        f: impl FnOnce(&mut Thread) -> T,
+    ) -> T {
         match &self.agent {
             Some((_, thread)) => f(&mut thread.borrow_mut()),
             None => f(&mut sim.thread.borrow_mut()),

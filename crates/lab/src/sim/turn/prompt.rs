@@ -18,8 +18,11 @@ impl Sim {
         match work {
             Work::Prompt(message) => {
                 let mut messages = vec![message];
-                if self.profile.merges_queue && messages.iter().all(|message| !self.is_command(message)) {
-                    let more = self.queue.borrow_mut().take_prompts(|message| !self.is_command(message));
+                if self.profile.merges_queue
+                    && messages.iter().all(|message| !self.is_command(message))
+                {
+                    let more =
+                        self.queue.borrow_mut().take_prompts(|message| !self.is_command(message));
                     messages.extend(more);
                 }
                 self.run_prompts(messages).await;
@@ -27,7 +30,8 @@ impl Sim {
             Work::Notice(notice) => self.run_notice(notice).await,
             Work::Deferred(call) => self.run_deferred(call).await,
             Work::Rerun { prompt_uuid } => {
-                let turn = self.begin_turn(Turn::new(vec![prompt_uuid], None, Some("interrupted_turn")));
+                let turn =
+                    self.begin_turn(Turn::new(vec![prompt_uuid], None, Some("interrupted_turn")));
                 self.run_unprompted(turn).await;
             }
         }
@@ -40,7 +44,8 @@ impl Sim {
     }
 
     async fn run_prompts(self: &Rc<Self>, messages: Vec<UserMessage>) {
-        let uuids: Vec<String> = messages.iter().filter_map(|message| message.uuid.clone()).collect();
+        let uuids: Vec<String> =
+            messages.iter().filter_map(|message| message.uuid.clone()).collect();
         let turn = self.begin_turn(Turn::new(uuids.clone(), None, None));
         for uuid in &uuids {
             self.emit_lifecycle(uuid, "started");

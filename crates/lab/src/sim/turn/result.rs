@@ -86,14 +86,17 @@ impl Sim {
         };
         self.life.failed.set(is_error);
         let local = matches!(end, End::Local(_));
-        let num_turns = if local && profile.commands_as_assistant { 0 } else { turn.user_frames.get() + 1 };
+        let num_turns =
+            if local && profile.commands_as_assistant { 0 } else { turn.user_frames.get() + 1 };
         let stop_reason = self.told_stop_reason(turn, end);
         let mut fields = Object::default();
         let mut set = |key: &str, value: Json| fields.set(key, value);
         set("type", "result".into());
         set("subtype", subtype.into());
         set("is_error", is_error.into());
-        if let (true, "success", false) = (modern, subtype, local || matches!(end, End::Deferred(_))) {
+        if let (true, "success", false) =
+            (modern, subtype, local || matches!(end, End::Deferred(_)))
+        {
             set("api_error_status", api_status(end));
         }
         if let End::ApiError(failure) = end
@@ -114,7 +117,10 @@ impl Sim {
         set("modelUsage", self.meter.borrow().model_usage(profile).into());
         set("permission_denials", turn.denials.borrow().clone().into());
         if let End::Deferred(call) = end {
-            set("deferred_tool_use", obj! { "id": &call.id, "name": &call.name, "input": &call.input }.into());
+            set(
+                "deferred_tool_use",
+                obj! { "id": &call.id, "name": &call.name, "input": &call.input }.into(),
+            );
         }
         if let Some(errors) = self.told_errors(turn, end) {
             set("errors", errors.into());
@@ -163,11 +169,15 @@ impl Sim {
             End::MaxTurns(_) | End::Budget(_) if !self.profile.terminal_reasons => Some(Vec::new()),
             End::MaxTurns(most) => Some(vec![format!("Reached maximum number of turns ({most})")]),
             End::Budget(most) => Some(vec![format!("Reached maximum budget (${most})")]),
-            End::Aborted { .. } if self.profile.interrupted == Interrupted::Quiet => Some(Vec::new()),
+            End::Aborted { .. } if self.profile.interrupted == Interrupted::Quiet => {
+                Some(Vec::new())
+            }
             End::Aborted { .. } => {
                 let stop = turn.stop_reason.borrow().clone();
                 let stop = stop.as_deref().unwrap_or("null");
-                let text = format!("[ede_diagnostic] result_type=user last_content_type=n/a stop_reason={stop}");
+                let text = format!(
+                    "[ede_diagnostic] result_type=user last_content_type=n/a stop_reason={stop}"
+                );
                 Some(vec![text])
             }
             _ => None,
@@ -180,7 +190,8 @@ impl Sim {
         fields.set("safety_stops", 0);
         if !matches!(end, End::Local(_)) {
             let first = turn.first_word_ms.get().unwrap_or_else(|| ms_since(turn.started));
-            for key in ["ttft_ms", "ttft_stream_ms", "time_to_request_ms", "first_content_frame_ms"] {
+            for key in ["ttft_ms", "ttft_stream_ms", "time_to_request_ms", "first_content_frame_ms"]
+            {
                 fields.set(key, first);
             }
         }
@@ -215,7 +226,8 @@ fn api_status(end: &End) -> Json {
 
 /// In newer versions a result does not begin with its type.
 fn result_first_keys_last(fields: &Object) -> Object {
-    const LATE: [&str; 7] = ["is_error", "num_turns", "subtype", "api_error_status", "result", "type", "duration_ms"];
+    const LATE: [&str; 7] =
+        ["is_error", "num_turns", "subtype", "api_error_status", "result", "type", "duration_ms"];
     let mut ordered = Object::default();
     for (key, value) in fields.iter().filter(|(key, _)| !LATE.contains(key)) {
         ordered.set(key, value);

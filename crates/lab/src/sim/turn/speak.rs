@@ -145,8 +145,15 @@ impl Sim {
 }
 
 impl<'a> Stream<'a> {
-    fn new(sim: &'a Rc<Sim>, scope: &'a Rc<Scope>, answer: &'a Answer, whole: bool, model: &str) -> Self {
-        let model = answer.model.clone().unwrap_or_else(|| model.trim_end_matches("[1m]").to_owned());
+    fn new(
+        sim: &'a Rc<Sim>,
+        scope: &'a Rc<Scope>,
+        answer: &'a Answer,
+        whole: bool,
+        model: &str,
+    ) -> Self {
+        let model =
+            answer.model.clone().unwrap_or_else(|| model.trim_end_matches("[1m]").to_owned());
         let said = Said {
             message_id: new_id("msg_", 20),
             request_id: new_id("req_", 16),
@@ -197,7 +204,10 @@ impl<'a> Stream<'a> {
             self.event(false).await?;
             let delta = obj! { "stop_reason": stop, "stop_sequence": Json::Null };
             let usage = obj! { "output_tokens": self.tokens.output };
-            self.emit(obj! { "type": "message_delta", "delta": delta, "usage": usage }, Object::default());
+            self.emit(
+                obj! { "type": "message_delta", "delta": delta, "usage": usage },
+                Object::default(),
+            );
             self.event(false).await?;
             self.emit(obj! { "type": "message_stop" }, Object::default());
         }
@@ -273,7 +283,12 @@ impl<'a> Stream<'a> {
         message
     }
 
-    async fn begin_block(&mut self, index: usize, block: Object, is_text: bool) -> Result<(), Broken> {
+    async fn begin_block(
+        &mut self,
+        index: usize,
+        block: Object,
+        is_text: bool,
+    ) -> Result<(), Broken> {
         self.event(false).await?;
         self.open = Some((index, is_text.then(String::new)));
         let mut extra = Object::default();
@@ -356,7 +371,8 @@ impl<'a> Stream<'a> {
 
     async fn tool_use(&mut self, index: usize, call: &ToolUse) -> Result<(), Broken> {
         let id = call.id.clone().unwrap_or_else(|| new_id("toolu_", 20));
-        let block = obj! { "type": "tool_use", "id": &id, "name": &call.name, "input": Object::default() };
+        let block =
+            obj! { "type": "tool_use", "id": &id, "name": &call.name, "input": Object::default() };
         self.begin_block(index, block, false).await?;
         let input = Json::from(&call.input);
         for part in halves(&input.to_string()) {
@@ -395,17 +411,22 @@ impl<'a> Stream<'a> {
         let block = Json::from(block);
         let message = self.message(vec![block.clone()], stop.clone(), true);
         let turn = &self.scope.turn;
-        if self.sim.profile.lifecycle && self.scope.agent().is_none() && !turn.marked.replace(true) {
+        if self.sim.profile.lifecycle && self.scope.agent().is_none() && !turn.marked.replace(true)
+        {
             turn.mark(&mut extra);
         }
         let shown = self.sim.shows_block(self.scope, &block);
         let request_id = Some(self.said.request_id.as_str());
         let uuid = if shown {
-            self.sim.emit_assistant(self.scope, Assistant { message: message.clone(), request_id, extra })
+            self.sim.emit_assistant(
+                self.scope,
+                Assistant { message: message.clone(), request_id, extra },
+            )
         } else {
             crate::sim::clock::new_uuid()
         };
-        self.scope.with_thread(self.sim, |thread| thread.push_assistant(&self.said.message_id, &block));
+        self.scope
+            .with_thread(self.sim, |thread| thread.push_assistant(&self.said.message_id, &block));
         let mut stored = message;
         if !self.whole {
             stored.set("stop_reason", self.answer.effective_stop_reason());
