@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 
 use serde_json::{Value, json};
 
-use crate::script::{Answer, ApiError, Block, Ending, ToolUse, Usage};
+use crate::script::{Answer, ApiError, Block, Ending, SIGNATURE, ToolUse, Usage};
 
 /// An event of a stream.
 #[derive(Clone, Debug, PartialEq)]
@@ -201,9 +201,6 @@ impl Piecewise {
         }
     }
 }
-
-/// A signature that means nothing, in base64 as the real ones are.
-const SIGNATURE: &str = "c2NyaXB0ZWQ=";
 
 /// The word at a place of a text, with the space after it.
 fn word(text: &str, from: usize) -> Option<(&str, usize)> {

@@ -8,6 +8,7 @@ use http_body_util::BodyExt as _;
 use hyper::body::Incoming;
 use hyper::header::{CACHE_CONTROL, CONTENT_TYPE, HeaderValue, RETRY_AFTER};
 use hyper::{Method, Request, Response, StatusCode};
+use serde::Serialize;
 use serde_json::{Value, json};
 
 use super::events::{self, Events};
@@ -210,16 +211,32 @@ fn model(id: &str) -> Value {
     json!({"type": "model", "id": id, "display_name": id, "created_at": "2025-01-01T00:00:00Z"})
 }
 
+/// An error in the order of the real API, because the CLI shows it to people as it stands.
+#[derive(Serialize)]
+struct ErrorBody<'a> {
+    r#type: &'static str,
+    error: ErrorDetails<'a>,
+    request_id: Option<&'a str>,
+}
+
+#[derive(Serialize)]
+struct ErrorDetails<'a> {
+    r#type: &'a str,
+    message: &'a str,
+}
+
 fn error(refusal: &ApiError, exchange: Exchange) -> Response<Reply> {
     let request_id = request_id(&exchange);
-    let body = json!({
-        "type": "error",
-        "error": events::error_body(refusal),
-        "request_id": request_id.as_ref().and_then(|id| id.to_str().ok()),
-    });
+    let body = ErrorBody {
+        r#type: "error",
+        error: ErrorDetails { r#type: &refusal.kind, message: &refusal.message },
+        request_id: request_id.as_ref().and_then(|id| id.to_str().ok()),
+    };
+    // Strings can always be written.
+    let body = serde_json::to_vec(&body).unwrap_or_default();
     let status = StatusCode::from_u16(refusal.status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
     let end = End::Error(status.as_u16());
-    let mut response = response(status, body.to_string().into_bytes(), end, exchange);
+    let mut response = response(status, body, end, exchange);
     if let Some(seconds) = refusal.retry_after {
         response.headers_mut().insert(RETRY_AFTER, HeaderValue::from(seconds));
     }

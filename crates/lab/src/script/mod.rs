@@ -59,9 +59,12 @@ use std::collections::BTreeMap;
 pub use self::answer::{Answer, ApiError, Block, Ending, ToolUse, Usage};
 pub use self::fault::{Act, Fault, Misbehaviour, UnknownAct, UnknownFault};
 pub use self::parse::{LoadError, Problem, ProblemPlace, ScriptError};
-pub use self::player::{Played, Player, Source, Unused};
+pub use self::player::{Played, Player, Progress, Source, Unused};
 pub use self::request::{Request, RequestKind, ToolResult};
 pub use self::when::{Pattern, When};
+
+/// The signature of thinking. It says nothing, but it has to be there.
+pub(crate) const SIGNATURE: &str = "c2NyaXB0ZWQ=";
 
 /// A script: what the model answers.
 ///

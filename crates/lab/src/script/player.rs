@@ -1,8 +1,9 @@
 //! Plays a script: request by request, one answer each.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::BTreeMap;
 use std::fmt;
 
+use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::answer::{Answer, ApiError, Block};
@@ -34,7 +35,16 @@ pub struct Player {
     /// Calls of tools so far.
     calls: u64,
     /// The latest call of each label.
-    labels: HashMap<String, String>,
+    labels: BTreeMap<String, String>,
+}
+
+/// How far a script has been played, so that another player can go on from there.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Progress {
+    served: Vec<u32>,
+    turn: u64,
+    calls: u64,
+    labels: BTreeMap<String, String>,
 }
 
 /// An answer, and where it came from.
@@ -117,7 +127,7 @@ impl Player {
     #[must_use]
     pub fn new(script: Script) -> Self {
         let served = vec![0; script.entries.len()];
-        Self { script, given: BTreeMap::new(), served, turn: 0, calls: 0, labels: HashMap::new() }
+        Self { script, given: BTreeMap::new(), served, turn: 0, calls: 0, labels: BTreeMap::new() }
     }
 
     /// Gives a variable a value, which goes before that in the script.
@@ -131,6 +141,34 @@ impl Player {
     pub fn push(&mut self, entry: impl Into<Entry>) {
         self.script.entries.push(entry.into());
         self.served.push(0);
+    }
+
+    /// How far the script has been played.
+    #[must_use]
+    pub fn progress(&self) -> Progress {
+        let Self { served, turn, calls, labels, .. } = self;
+        Progress { served: served.clone(), turn: *turn, calls: *calls, labels: labels.clone() }
+    }
+
+    /// Goes on from where another player of the same script was.
+    ///
+    /// ```
+    /// use countersign_lab::script::{Answer, Player, Script};
+    /// use serde_json::json;
+    ///
+    /// let script = Script::new().then(Answer::text("One.")).then(Answer::text("Two."));
+    /// let request = json!({"tools": [{"name": "Bash"}], "messages": []});
+    /// let mut first = Player::new(script.clone());
+    /// first.answer(&request);
+    /// let mut second = Player::new(script);
+    /// second.go_on_from(first.progress());
+    /// assert_eq!(second.answer(&request).blocks, Answer::text("Two.").blocks);
+    /// ```
+    pub fn go_on_from(&mut self, progress: Progress) {
+        let Progress { mut served, turn, calls, labels } = progress;
+        // The script may have become longer or shorter since.
+        served.resize(self.script.entries.len(), 0);
+        (self.served, self.turn, self.calls, self.labels) = (served, turn, calls, labels);
     }
 
     /// The script.

@@ -168,8 +168,7 @@ pub(crate) fn new_run_id() -> String {
 impl Sim {
     /// Where the output of a task goes.
     pub(crate) fn task_output(&self, id: &str) -> PathBuf {
-        let project = self.env.project_folder(&self.env.cwd);
-        let folder = project.join(self.session_id()).join("tasks");
+        let folder = self.env.task_folder().join(self.session_id()).join("tasks");
         self.background.borrow_mut().folder = Some(folder.clone());
         folder.join(format!("{id}.output"))
     }

@@ -59,13 +59,25 @@ impl Env {
         clean
     }
 
-    /// The name of the folder that holds the transcripts of a working directory.
+    /// The folder that holds the transcripts of a working directory.
     pub(crate) fn project_folder(&self, cwd: &Path) -> PathBuf {
-        let text = cwd.to_string_lossy();
-        let name: String =
-            text.chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '-' }).collect();
-        self.config_home.join("projects").join(short_name(&name))
+        self.config_home.join("projects").join(project_name(cwd))
     }
+
+    /// The folder that holds the output of tasks, in the temporary folder of the user.
+    pub(crate) fn task_folder(&self) -> PathBuf {
+        let user = rustix::process::getuid().as_raw();
+        let temporary = PathBuf::from(self.var("TMPDIR").unwrap_or("/tmp"));
+        temporary.join(format!("claude-{user}")).join(project_name(&self.cwd))
+    }
+}
+
+/// What the CLI calls the folder of a working directory.
+fn project_name(cwd: &Path) -> String {
+    let text = cwd.to_string_lossy();
+    let name: String =
+        text.chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '-' }).collect();
+    short_name(&name)
 }
 
 /// A name of more than 200 characters is cut, and told apart by a hash.

@@ -55,12 +55,20 @@ impl Sim {
             "messaging_socket_path"?: internals.then(|| format!("/tmp/cc-socks/{}.sock", std::process::id())),
             "fast_mode_state": "off",
             "fast_mode_disabled_reason"?: internals.then_some("sdk_opt_in_required"),
-            "per_turn_effort_active"?: internals.then_some(true),
+            "per_turn_effort_active"?: internals.then(|| self.model.borrow().starts_with("claude-")),
             "ultrathink_available"?: internals.then_some(false),
             "ultrathink_typed_raises"?: internals.then_some(false),
             "view_mode"?: internals.then_some("default"),
+            "user_message_uuids"?: self.answered_messages(),
         };
         self.emit(&frame);
+    }
+
+    /// The messages with an id that the turn answers, where the version tells them.
+    fn answered_messages(&self) -> Option<Vec<String>> {
+        let turn = self.turn.borrow();
+        let uuids = turn.as_ref()?.uuids();
+        (self.profile.lifecycle && !uuids.is_empty()).then_some(uuids)
     }
 
     /// The agents that can be started: the built-in ones, and those of the client.

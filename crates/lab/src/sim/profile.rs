@@ -192,6 +192,8 @@ pub(crate) struct Profile {
     pub(crate) parks: bool,
     /// …before and without the hooks of `initialize` (`Q13b`).
     pub(crate) raises_deferred_at_once: bool,
+    /// The result of a call that was put off is told as the transcript has it (`park-and-resume`).
+    pub(crate) raised_as_stored: bool,
     /// What a tool_use without a result becomes on resume: dropped, or an error result (`Q8`).
     pub(crate) lost_call_is_told: bool,
     /// The sum of costs goes on after a resume (`Q2`).
@@ -273,6 +275,7 @@ static V2_1_62: Profile = Profile {
     resumes_anywhere: false,
     parks: false,
     raises_deferred_at_once: false,
+    raised_as_stored: false,
     lost_call_is_told: false,
     cost_survives: false,
     wedges_on_missing_settings: false,
@@ -340,6 +343,7 @@ static V2_1_197: Profile = Profile {
     resumes_anywhere: false,
     parks: true,
     raises_deferred_at_once: false,
+    raised_as_stored: true,
     lost_call_is_told: false,
     cost_survives: false,
     wedges_on_missing_settings: true,
@@ -407,6 +411,7 @@ static V2_1_325: Profile = Profile {
     resumes_anywhere: true,
     parks: true,
     raises_deferred_at_once: true,
+    raised_as_stored: false,
     lost_call_is_told: true,
     cost_survives: true,
     wedges_on_missing_settings: false,

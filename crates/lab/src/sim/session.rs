@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 use super::clock::{new_uuid, timestamp};
 use super::env::Env;
 use super::json::{Json, Object, obj};
+use crate::script::Progress;
 
 /// A session and its file.
 #[derive(Debug)]
@@ -147,6 +148,16 @@ impl Session {
         self.write(entry);
     }
 
+    /// Notes how far the script has been played. Whoever goes on with the session goes on with the
+    /// script, as the model behind a real CLI would.
+    pub(crate) fn note_progress(&mut self, progress: &Progress) {
+        if let Some(progress) =
+            serde_json::to_string(progress).ok().as_deref().and_then(Json::parse)
+        {
+            self.note(obj! { "type": PROGRESS, "progress": progress });
+        }
+    }
+
     /// Adds a line that is not part of the chain.
     pub(crate) fn note(&mut self, entry: Object) {
         self.write(entry);
@@ -230,6 +241,10 @@ pub(crate) fn by_title(env: &Env, title: &str) -> Option<PathBuf> {
     })
 }
 
+/// The type of the line that says how far the script was played. Readers of transcripts pass over
+/// what they do not know.
+const PROGRESS: &str = "countersign-script-progress";
+
 /// What a transcript tells.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Past {
@@ -248,6 +263,8 @@ pub(crate) struct Past {
     pub(crate) deferred: Option<Json>,
     /// Calls without a result.
     pub(crate) open_calls: Vec<String>,
+    /// How far the script was played.
+    pub(crate) progress: Option<Progress>,
     /// The message of the user that has no complete answer.
     pub(crate) unanswered: Option<String>,
 }
@@ -266,6 +283,10 @@ impl Past {
         for line in &lines {
             match line.text("type") {
                 Some("custom-title") => past.title = line.text("customTitle").map(str::to_owned),
+                Some(PROGRESS) => {
+                    let progress = line.get("progress").map(ToString::to_string);
+                    past.progress = progress.and_then(|text| serde_json::from_str(&text).ok());
+                }
                 Some("cost-state") => {
                     past.cost = line.get("totalCostUSD").and_then(Json::as_f64).unwrap_or(0.0);
                 }

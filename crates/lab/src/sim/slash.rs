@@ -292,10 +292,11 @@ impl Sim {
         scope.turn.set_local_command("clear");
         self.tell_hooks(scope, "SessionEnd", Some("clear"), obj! { "reason": "clear" }).await;
         if self.profile.internals {
+            let id = new_uuid();
             let frame = obj! {
                 "type": "conversation_reset",
-                "new_conversation_id": new_uuid(),
-                "uuid": new_uuid(),
+                "new_conversation_id": &id,
+                "uuid": &id,
                 "trigger": "clear",
                 "user_message_uuid": message.uuid.clone().unwrap_or_else(new_uuid),
                 "timestamp": timestamp(),

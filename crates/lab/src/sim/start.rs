@@ -166,6 +166,13 @@ impl Ready {
         })
     }
 
+    /// The session of a result that is told before anything has begun: newer versions name the one
+    /// that was asked for.
+    fn told_session(&self) -> String {
+        let asked = self.args.resume.clone().filter(|id| uuid::Uuid::parse_str(id).is_ok());
+        asked.filter(|_| self.profile.request_ids).unwrap_or_else(new_uuid)
+    }
+
     /// Ends before anything has begun.
     fn refuse(&self, refusal: &Refusal) -> ExitCode {
         if refusal.in_result {
@@ -177,13 +184,14 @@ impl Ready {
                 "is_error": true,
                 "num_turns": 0,
                 "stop_reason": Json::Null,
-                "session_id": new_uuid(),
+                "session_id": self.told_session(),
                 "total_cost_usd": 0,
                 "usage": Tokens::default().of_result(self.profile),
                 "modelUsage": Object::default(),
                 "permission_denials": Vec::<Json>::new(),
                 "uuid": new_uuid(),
                 "errors": vec![refusal.text.as_str()],
+                "result_index"?: self.profile.internals.then_some(0),
             };
             print(&frame.to_string());
         }
@@ -192,7 +200,7 @@ impl Ready {
     }
 
     fn into_sim(self, beginning: Beginning, out: Rc<Output>) -> Rc<Sim> {
-        let Self { profile, args, env, settings, player } = self;
+        let Self { profile, args, env, settings, mut player } = self;
         let options = Options {
             ephemeral: args.no_persistence,
             writes_at_once: profile.writes_at_once,
@@ -207,6 +215,9 @@ impl Ready {
         let mut model = args.model.as_deref().map(|name| catalog.resolve_model(name));
         if let Some((path, past)) = &beginning.past {
             past.restore(profile, &mut thread);
+            if let Some(progress) = &past.progress {
+                player.go_on_from(progress.clone());
+            }
             if args.fork_session {
                 session.copy_from(path);
             }
@@ -215,8 +226,7 @@ impl Ready {
                 meter.earlier_cost = past.cost;
             }
             if profile.release > profile::Release::V62 {
-                model =
-                    model.or_else(|| past.model.as_deref().map(|name| known_model(&catalog, name)));
+                model = model.or_else(|| past.model.clone());
             }
             queue_unfinished(profile, &env, past, &mut queue);
         }
@@ -279,12 +289,6 @@ impl Refusal {
 
 fn stem(path: &Path) -> String {
     path.file_stem().map(|stem| stem.to_string_lossy().into_owned()).unwrap_or_default()
-}
-
-/// A model answers without the mark of its long window, which the session has.
-fn known_model(catalog: &Catalog, name: &str) -> String {
-    let default = catalog.default_model();
-    if default.trim_end_matches("[1m]") == name { default.to_owned() } else { name.to_owned() }
 }
 
 /// What an earlier process left undone.

@@ -1,7 +1,7 @@
 //! Tools of the client's own servers.
 
 use super::{Call, ToolResult};
-use crate::sim::json::{Json, obj};
+use crate::sim::json::{Json, Object, obj};
 use crate::sim::profile::Release;
 use crate::sim::state::Sim;
 use crate::sim::turn::{Aborted, Scope};
@@ -57,7 +57,7 @@ impl Sim {
                 .borrow()
                 .tool(&call.name)
                 .and_then(|(_, tool)| tool.get("inputSchema").cloned());
-            let schema = schema.unwrap_or_default();
+            let schema = type_first(schema.unwrap_or_default());
             let name = &call.name;
             result.content = format!(
                 "{text}\n\nThis tool's input schema was not in your prompt when you called it. The input schema is: {schema}\nIf your input does not match this schema, correct it and call the tool again. If it matches, the error above has another cause. If the corrected call fails the same way, call ToolSearch with query \"select:{name}\" to load the tool, then call it again."
@@ -82,4 +82,18 @@ fn told_block(block: &Json) -> Json {
         Some("text") => obj! { "type": "text", "text": block.text("text") }.into(),
         _ => obj! { "type": "text", "text": block.to_string() }.into(),
     }
+}
+
+/// A schema with its type first, as the CLI shows it whatever the order of the client.
+fn type_first(schema: Json) -> Json {
+    let Json::Object(fields) = &schema else { return schema };
+    let first = ["type", "properties", "required"];
+    let mut ordered = Object::default();
+    for key in first {
+        ordered.set_some(key, fields.get(key));
+    }
+    for (key, value) in fields.iter().filter(|(key, _)| !first.contains(key)) {
+        ordered.set(key, value);
+    }
+    ordered.into()
 }

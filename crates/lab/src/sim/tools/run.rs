@@ -168,7 +168,10 @@ impl Sim {
         let block = Json::from(result.block(&call.id));
         let internals = self.profile.internals;
         let mut extra = Object::default();
-        if scope.agent().is_none() || !self.profile.request_ids {
+        if call.again && self.profile.raised_as_stored {
+            extra.set("toolUseResult", &result.structured);
+            extra.set_some("sourceToolAssistantUUID", call.assistant_uuid.as_deref());
+        } else if scope.agent().is_none() || !self.profile.request_ids {
             extra.set("tool_use_result", &result.structured);
         }
         if internals && let Some(meta) = meta {

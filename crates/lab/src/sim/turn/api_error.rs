@@ -6,7 +6,7 @@ use std::time::Duration;
 use super::Scope;
 use super::result::{ApiFailure, End};
 use crate::script::ApiError;
-use crate::sim::clock::new_uuid;
+use crate::sim::clock::{new_id, new_uuid};
 use crate::sim::frames::Assistant;
 use crate::sim::json::{Json, Object, obj};
 use crate::sim::meter::Tokens;
@@ -113,7 +113,11 @@ impl Sim {
         let (text, name) = failure;
         let status = error.as_ref().map(|error| error.status);
         let kind = error.as_ref().map(|error| error.kind.clone());
+        let request_id = new_id("req_", 16);
         let mut extra = obj! { "error": name };
+        if self.profile.request_ids && error.is_some() {
+            extra.set("request_id", &request_id);
+        }
         if self.profile.internals {
             extra.set("is_api_error_message", true);
             extra.set("api_error_status", status);
@@ -146,10 +150,12 @@ impl Sim {
     ) -> String {
         let block = Json::from(obj! { "type": "text", "text": text });
         let message = obj! {
+            "diagnostics"?: self.profile.internals.then_some(Json::Null),
             "id": new_uuid(),
             "container": Json::Null,
             "model": "<synthetic>",
             "role": "assistant",
+            "stop_details"?: self.profile.request_ids.then_some(Json::Null),
             "stop_reason": stop_reason,
             "stop_sequence": "",
             "type": "message",
@@ -184,7 +190,7 @@ impl Sim {
             let body = obj! {
                 "type": "error",
                 "error": obj! { "type": &error.kind, "message": message },
-                "request_id": "req_scripted",
+                "request_id": new_id("req_", 16),
             };
             format!("{} {body}", error.status)
         } else {

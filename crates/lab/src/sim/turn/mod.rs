@@ -63,6 +63,11 @@ pub(crate) struct Turn {
 pub(crate) struct Aborted;
 
 impl Turn {
+    /// The messages with an id that began it.
+    pub(crate) fn uuids(&self) -> Vec<String> {
+        self.uuids.borrow().clone()
+    }
+
     fn new(
         uuids: Vec<String>,
         origin: Option<Object>,

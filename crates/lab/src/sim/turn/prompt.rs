@@ -1,16 +1,21 @@
 //! How a turn begins.
 
 use std::rc::Rc;
+use std::time::Duration;
 
 use super::result::End;
 use super::{Scope, Turn};
 use crate::sim::clock::{new_uuid, timestamp};
+use crate::sim::exec::race;
 use crate::sim::input::UserMessage;
 use crate::sim::json::{Json, Object, obj};
 use crate::sim::queue::{Deferred, Notice, Work};
 use crate::sim::session::blocks;
 use crate::sim::state::Sim;
 use crate::sim::tools::Call;
+
+/// How long an older version takes until it looks for a call that was put off.
+const SLOW_START: Duration = Duration::from_millis(200);
 
 impl Sim {
     /// Runs a turn for what is next in the queue.
@@ -164,8 +169,11 @@ impl Sim {
         let turn = self.begin_turn(Turn::new(Vec::new(), None, None));
         let command = new_uuid();
         self.emit_lifecycle(&command, "started");
-        if !self.profile.raises_deferred_at_once || self.args.await_initialize {
+        if self.args.await_initialize {
             self.life.greeted.raised().await;
+        } else if !self.profile.raises_deferred_at_once {
+            // It is slower to start than a client is to say `initialize`; without one it goes on.
+            race(self.life.greeted.raised(), self.tasks.sleep(SLOW_START)).await;
         }
         let scope = Scope::main(Rc::clone(&turn));
         let call = Call::again(self, deferred);
@@ -173,6 +181,8 @@ impl Sim {
         let ran = self.run_tools(&scope, vec![(call, Some(started))]).await;
         let end = match ran {
             Ok(()) => {
+                // The result of the call belongs to the turn that was put off.
+                turn.user_frames.set(0);
                 self.emit_init();
                 self.converse(&scope).await
             }

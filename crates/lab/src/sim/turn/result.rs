@@ -3,7 +3,7 @@
 use std::rc::Rc;
 
 use super::Turn;
-use crate::sim::clock::{ms_since, new_uuid};
+use crate::sim::clock::{epoch_ms, ms_since, new_uuid};
 use crate::sim::json::{Json, Object, obj};
 use crate::sim::profile::Interrupted;
 use crate::sim::queue::Deferred;
@@ -136,6 +136,16 @@ impl Sim {
         {
             set("origin", origin.into());
         }
+        // A turn that was cut short is not timed.
+        if modern && matches!(end, End::Done | End::HookStopped) {
+            let first = turn.first_word_ms.get().unwrap_or_else(|| ms_since(turn.started));
+            let content = profile.internals.then_some("first_content_frame_ms");
+            for key in
+                ["ttft_ms", "ttft_stream_ms", "time_to_request_ms"].into_iter().chain(content)
+            {
+                fields.set(key, first);
+            }
+        }
         if profile.internals {
             self.add_internals(turn, end, &mut fields);
         }
@@ -188,13 +198,6 @@ impl Sim {
         fields.set("fast_mode_disabled_reason", "sdk_opt_in_required");
         fields.set("subagent_stats", self.background.borrow().stats());
         fields.set("safety_stops", 0);
-        if !matches!(end, End::Local(_)) {
-            let first = turn.first_word_ms.get().unwrap_or_else(|| ms_since(turn.started));
-            for key in ["ttft_ms", "ttft_stream_ms", "time_to_request_ms", "first_content_frame_ms"]
-            {
-                fields.set(key, first);
-            }
-        }
         let uuids = turn.uuids.borrow();
         let last = uuids.last().cloned();
         let all: Vec<String> = uuids.iter().chain(turn.folded.borrow().iter()).cloned().collect();
@@ -206,6 +209,7 @@ impl Sim {
             {
                 fields.set("first_request_input_tokens", tokens.input);
                 fields.set("first_request_cache_read_input_tokens", tokens.cache_read);
+                fields.set("request_sent_wall_ms", epoch_ms());
             }
         }
         fields.set_some("resume_reason", turn.resume_reason);

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use super::api_error::Trouble;
 use super::result::End;
 use super::{Aborted, Scope};
-use crate::script::{Answer, ApiError, Block, Ending, ToolUse};
+use crate::script::{Answer, ApiError, Block, Ending, SIGNATURE, ToolUse};
 use crate::sim::clock::{ms_since, new_id};
 use crate::sim::exec::yield_now;
 use crate::sim::frames::Assistant;
@@ -53,6 +53,8 @@ struct Stream<'a> {
     deltas: usize,
     /// The block that is open: its number, and its text if it is one.
     open: Option<(usize, Option<String>)>,
+    /// How much thinking the open block has, in tokens, as the CLI guesses it.
+    thought: usize,
     said: Said,
 }
 
@@ -122,10 +124,12 @@ impl Sim {
     fn ask_player(&self, scope: &Scope, model: &str) -> Answer {
         let tools = self.tool_names();
         let notes = self.notes();
-        scope.with_thread(self, |thread| {
+        let answer = scope.with_thread(self, |thread| {
             let request = thread.request(model, &tools, &notes);
             self.player.borrow_mut().answer(request)
-        })
+        });
+        self.session.borrow_mut().note_progress(&self.player.borrow().progress());
+        answer
     }
 
     /// What the CLI tells the model about its surroundings.
@@ -160,7 +164,8 @@ impl<'a> Stream<'a> {
             ..Said::default()
         };
         let tokens = Tokens::of(answer.usage);
-        Self { sim, scope, answer, whole, model, tokens, events: 0, deltas: 0, open: None, said }
+        let (events, deltas, open, thought) = (0, 0, None, 0);
+        Self { sim, scope, answer, whole, model, tokens, events, deltas, open, thought, said }
     }
 
     async fn run(&mut self) -> Result<(), Broken> {
@@ -303,8 +308,9 @@ impl<'a> Stream<'a> {
     async fn delta(&mut self, index: usize, delta: Object) -> Result<(), Broken> {
         self.event(true).await?;
         let mut extra = Object::default();
-        if let Some(thought) = delta.get("thinking").and_then(Json::as_str).map(str::to_owned) {
-            self.count_thinking(&thought, &mut extra);
+        self.count_thinking(&delta);
+        if delta.get("thinking").is_some() && self.sim.profile.internals {
+            extra.set("thinking_display", "updates");
         }
         if let (Some((_, Some(text))), Some(more)) = (&mut self.open, delta.get("text")) {
             text.push_str(more.as_str().unwrap_or_default());
@@ -313,22 +319,19 @@ impl<'a> Stream<'a> {
         Ok(())
     }
 
-    /// Newer versions tell how much the model thinks.
-    fn count_thinking(&mut self, thought: &str, extra: &mut Object) {
-        let profile = self.sim.profile;
-        let Some((_, Some(so_far))) = &mut self.open else { return };
-        let tokens = |text: &str| text.chars().count().div_ceil(4);
-        let before = tokens(so_far);
-        so_far.push_str(thought);
-        let now = tokens(so_far);
-        if profile.stream_status && self.sim.streams(self.scope) && !self.whole {
+    /// Newer versions tell how much the model thinks: a token for every four characters of each
+    /// piece, and no less in all than the signature makes one think.
+    fn count_thinking(&mut self, delta: &Object) {
+        let tokens = |key| delta.get(key).and_then(Json::as_str).map(|text| text.len().div_ceil(4));
+        let before = self.thought;
+        self.thought += tokens("thinking").unwrap_or(0);
+        self.thought = self.thought.max(tokens("signature").unwrap_or(0));
+        let more = self.thought - before;
+        if more > 0 && self.sim.profile.stream_status && !self.whole {
             self.sim.emit_system(
                 "thinking_tokens",
-                obj! { "estimated_tokens": now, "estimated_tokens_delta": now - before },
+                obj! { "estimated_tokens": self.thought, "estimated_tokens_delta": more },
             );
-        }
-        if profile.internals {
-            extra.set("thinking_display", "updates");
         }
     }
 
@@ -353,12 +356,13 @@ impl<'a> Stream<'a> {
     }
 
     async fn thinking(&mut self, index: usize, text: &str) -> Result<(), Broken> {
+        self.thought = 0;
         let block = obj! { "type": "thinking", "thinking": "", "signature": "" };
         self.begin_block(index, block, true).await?;
         for word in text.split_inclusive(' ') {
             self.delta(index, obj! { "type": "thinking_delta", "thinking": word }).await?;
         }
-        let signature = "c2lnbmF0dXJl";
+        let signature = SIGNATURE;
         self.delta(index, obj! { "type": "signature_delta", "signature": signature }).await?;
         let mut extra = Object::default();
         if self.sim.profile.internals {
