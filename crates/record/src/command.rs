@@ -3,7 +3,10 @@
 //! Each subcommand is a module with its arguments, which say how they are run; to add one, add
 //! the module and a line to `Subcommand`.
 
+mod diff;
 mod output;
+mod redact;
+mod replay;
 mod show;
 mod stand_in;
 mod stats;
@@ -18,14 +21,17 @@ use clap::Parser;
 
 use self::output::Output;
 
-/// Records, shows and compares sessions with Claude Code.
+/// Records, shows, redacts and compares sessions with Claude Code.
 #[derive(Debug, Parser)]
 #[command(
     name = "countersign-tape",
     version,
     after_help = "Exit codes: 0 all is well; 1 a tape cannot be read or written; 2 the command line \
-                  is wrong. \"tee\" ends as the CLI ended, by the same code or signal, or with 127 \
-                  when the CLI cannot be started."
+                  is wrong; 3 \"redact\" left a secret, and removed its output. \"tee\" ends as the \
+                  CLI ended, by the same code or signal, or with 127 when the CLI cannot be started. \
+                  \"diff\" exits with 0 when two tapes say the same, 1 when they differ, 2 when one \
+                  cannot be read. \"replay\" ends as the CLI ended, or with 70 when the client \
+                  departs from the tape, 74 when there is no more tape."
 )]
 struct CommandLine {
     #[command(subcommand)]
@@ -38,6 +44,9 @@ enum Subcommand {
     StandIn(stand_in::Args),
     Show(show::Args),
     Stats(stats::Args),
+    Redact(redact::Args),
+    Diff(diff::Args),
+    Replay(replay::Args),
 }
 
 impl Subcommand {
@@ -47,6 +56,9 @@ impl Subcommand {
             Self::StandIn(args) => args.run(),
             Self::Show(args) => args.run(out),
             Self::Stats(args) => args.run(out),
+            Self::Redact(args) => args.run(out),
+            Self::Diff(args) => args.run(out),
+            Self::Replay(args) => args.run(out),
         }
     }
 }

@@ -28,6 +28,10 @@
 //! other client is recorded by putting a [`StandIn`] in the place of the CLI, which runs a
 //! [`Tee`].
 //!
+//! # Show a tape
+//!
+//! A tape has secrets on it. [`redact::Redactor`] takes them out.
+//!
 //! # Rules that hold everywhere
 //!
 //! - Nothing that goes wrong with a tape reaches the session that is recorded.
@@ -44,6 +48,8 @@ mod lines;
 pub mod meaning;
 mod reader;
 mod recorder;
+pub mod redact;
+pub mod replay;
 mod stand_in;
 mod tee;
 
@@ -53,5 +59,5 @@ pub use self::format::{
 pub use self::lines::{DEFAULT_MAX_LINE, TapeItem, TapeLine, TapeLines};
 pub use self::reader::{DEFAULT_MAX_RECORD, Tail, TapeError, TapeReader};
 pub use self::recorder::{CreateError, Health, Recorder, RecorderOptions, Report, Trouble};
-pub use self::stand_in::{StandIn, StandInError};
+pub use self::stand_in::{ReplayStandIn, StandIn, StandInError};
 pub use self::tee::{FindError, Tee, TeeError, end_as, find_cli};

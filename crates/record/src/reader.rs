@@ -214,6 +214,12 @@ impl<R: BufRead> TapeReader<R> {
         self.number
     }
 
+    /// The line that was read last, as it stands in the file and without its newline: at first
+    /// the header, then the record that the iterator gave last.
+    pub(crate) fn raw_line(&self) -> &[u8] {
+        &self.line
+    }
+
     /// Whether nothing follows. An error counts as more: the next read reports it.
     fn at_end(&mut self) -> bool {
         loop {

@@ -1,10 +1,12 @@
-//! Stand-ins: scripts that look like the CLI to any client, and record it.
+//! Stand-ins: scripts that look like the CLI to any client, and record it or play a tape.
 
 use std::fs::OpenOptions;
 use std::io::{self, Write as _};
 use std::os::unix::ffi::OsStrExt as _;
 use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::{Path, PathBuf};
+
+use crate::replay::Speed;
 
 /// What a stand-in is told by, whoever wrote it: it starts this.
 pub(crate) const MARK: &str = "countersign-tape";
@@ -81,14 +83,7 @@ impl StandIn<'_> {
         {
             return Err(StandInError::IsTheCli { path: out });
         }
-        let script = self.script()?;
-        OpenOptions::new()
-            .write(true)
-            .create_new(true)
-            .mode(0o755)
-            .open(out)
-            .and_then(|mut file| file.write_all(&script))
-            .map_err(|source| StandInError::Write { path: out.to_owned(), source })
+        write_new(out, &self.script()?)
     }
 
     /// The text of the script.
@@ -105,6 +100,81 @@ impl StandIn<'_> {
         script.extend_from_slice(b" -- \"$@\"\n");
         Ok(script)
     }
+}
+
+/// A script that plays a tape in place of the CLI: see [`replay`](crate::replay).
+///
+/// ```
+/// # let folder = tempfile::tempdir()?;
+/// # let (tape, script) = (folder.path().join("session.tape"), folder.path().join("claude"));
+/// use countersign_record::ReplayStandIn;
+/// use countersign_record::replay::Speed;
+///
+/// let stand_in = ReplayStandIn {
+///     player: "/usr/local/bin/countersign-tape".as_ref(),
+///     tape: &tape,
+///     lenient: false,
+///     speed: Speed::Fast,
+///     report: None,
+/// };
+/// stand_in.write(&script)?;
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone, Copy, Debug)]
+pub struct ReplayStandIn<'a> {
+    /// The program `countersign-tape`.
+    pub player: &'a Path,
+    /// The tape.
+    pub tape: &'a Path,
+    /// Take order and details lightly.
+    pub lenient: bool,
+    /// How fast to play it.
+    pub speed: Speed,
+    /// Where each run writes what it found.
+    pub report: Option<&'a Path>,
+}
+
+impl ReplayStandIn<'_> {
+    /// Writes the script, as a new file. The paths in it are absolute.
+    ///
+    /// # Errors
+    ///
+    /// When the file exists or cannot be written, or a path cannot be made absolute.
+    pub fn write(&self, out: &Path) -> Result<(), StandInError> {
+        write_new(out, &self.script()?)
+    }
+
+    /// The text of the script.
+    fn script(&self) -> Result<Vec<u8>, StandInError> {
+        let mut script = Vec::new();
+        script.extend_from_slice(b"#!/bin/sh\n# A stand-in for Claude Code, made by ");
+        script.extend_from_slice(MARK.as_bytes());
+        script.extend_from_slice(b": it plays a tape.\nexec ");
+        quote(self.player, &mut script)?;
+        script.extend_from_slice(b" replay --tape ");
+        quote(self.tape, &mut script)?;
+        if self.lenient {
+            script.extend_from_slice(b" --lenient");
+        }
+        script.extend_from_slice(format!(" --speed {}", self.speed).as_bytes());
+        if let Some(report) = self.report {
+            script.extend_from_slice(b" --report ");
+            quote(report, &mut script)?;
+        }
+        script.extend_from_slice(b" -- \"$@\"\n");
+        Ok(script)
+    }
+}
+
+/// Writes a script that must not be there yet.
+fn write_new(out: &Path, script: &[u8]) -> Result<(), StandInError> {
+    OpenOptions::new()
+        .write(true)
+        .create_new(true)
+        .mode(0o755)
+        .open(out)
+        .and_then(|mut file| file.write_all(script))
+        .map_err(|source| StandInError::Write { path: out.to_owned(), source })
 }
 
 /// Adds the absolute path to a script, quoted for the shell.

@@ -1,4 +1,4 @@
-//! The command `countersign-tape`: records, shows and compares sessions with Claude Code.
+//! The command `countersign-tape`: records, shows, redacts and compares sessions with Claude Code.
 
 use std::process::ExitCode;
 

@@ -2,15 +2,14 @@
 
 use std::collections::HashMap;
 use std::fs::File;
-use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 use std::io::{self, BufReader, Seek as _, SeekFrom};
 use std::path::{Path, PathBuf};
 
 use serde_json::Value;
 
-use super::blocks::{Blocks, Fed};
-use super::label::{Labels, is_beat};
-use super::offsets::{Located, Records, Starts};
+use super::blocks::Blocks;
+use super::build::{Build, entry};
+use super::offsets::{Located, Records};
 use super::{DiffError, DiffOptions};
 use crate::format::{Channel, End, Header, Note};
 use crate::lines::{TapeItem, TapeLine, TapeLines};
@@ -23,22 +22,47 @@ pub(crate) struct Mark {
     /// The number of its first record.
     pub(crate) seq: u64,
     /// Where that record stands in the file.
-    offset: u64,
+    pub(super) offset: u64,
     /// What it says but for which ids are which, as a hash.
     pub(crate) shape: u64,
     /// What it is, as an index into [`Words`].
     pub(crate) label: u32,
-    what: What,
+    pub(super) what: What,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum What {
+pub(super) enum What {
     /// A line.
     Line,
     /// The deltas of a block, joined.
     Block,
+    /// One of the entries in a frame that mirrors the transcript.
+    Entry(u32),
     /// Something that has no line: the input was closed, a signal was sent.
     Event,
+}
+
+/// Frames that are compared in their order. How the sequences interleave is a matter of time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Sequence {
+    /// What the client did.
+    Input,
+    /// What the CLI wrote.
+    Output,
+    /// The transcript that the CLI mirrors: it is written when there is time for it.
+    Transcript,
+}
+
+impl Sequence {
+    pub(crate) const ALL: [Self; 3] = [Self::Input, Self::Output, Self::Transcript];
+
+    /// The stream that it is a part of.
+    pub(crate) const fn channel(self) -> Channel {
+        match self {
+            Self::Input => Channel::In,
+            Self::Output | Self::Transcript => Channel::Out,
+        }
+    }
 }
 
 #[cfg(test)]
@@ -56,7 +80,7 @@ pub(crate) struct Words {
 }
 
 impl Words {
-    fn number(&mut self, word: String) -> u32 {
+    pub(super) fn number(&mut self, word: String) -> u32 {
         if let Some(number) = self.known.get(&word) {
             return *number;
         }
@@ -76,8 +100,8 @@ impl Words {
 pub(crate) struct Index {
     pub(super) path: PathBuf,
     pub(crate) header: Header,
-    pub(crate) input: Vec<Mark>,
-    pub(crate) output: Vec<Mark>,
+    /// The marks of each [`Sequence`], in its order.
+    pub(super) marks: [Vec<Mark>; 3],
     pub(crate) end: Option<End>,
     /// What the reader of the diff should know: something is missing on the tape.
     pub(crate) remarks: Vec<String>,
@@ -98,7 +122,7 @@ impl Index {
     /// Reads a tape once. `shapes` begins a conversation in the form in which shapes are compared.
     pub(crate) fn read(
         path: &Path,
-        mut shapes: Canonical,
+        shapes: Canonical,
         options: &DiffOptions,
         words: &mut Words,
     ) -> Result<Self, DiffError> {
@@ -111,18 +135,31 @@ impl Index {
         let mut index = Self {
             path: path.to_owned(),
             header: reader.header().clone(),
-            input: Vec::new(),
-            output: Vec::new(),
+            marks: Default::default(),
             end: None,
             remarks: Vec::new(),
             file: BufReader::new(open()?),
         };
         let starts = reader.starts();
-        let mut build = Build { labels: Labels::default(), blocks: Blocks::default(), words };
+        let mut build = Build::new(shapes, options, words);
         let mut lines = TapeLines::new(reader);
         for item in lines.by_ref() {
             match item {
-                Ok(item) => build.item(&mut index, &mut shapes, options, &starts, item),
+                Ok(TapeItem::Line(line)) => build.line(&line, starts.of(line.channel)),
+                Ok(TapeItem::TooLong { seq, channel, length, .. }) => index
+                    .remarks
+                    .push(format!("its record {seq} ({channel}) has {length} bytes: passed over")),
+                Ok(TapeItem::Note { seq, note, .. }) => match note {
+                    Note::Closed { channel: Channel::In } => {
+                        build.event(seq, "the client closes its end");
+                    }
+                    Note::Signal { number } => build.event(seq, &format!("signal {number}")),
+                    Note::Gap { bytes, reason } => index
+                        .remarks
+                        .push(format!("{bytes} bytes are missing after record {seq}: {reason}")),
+                    _ => {}
+                },
+                Ok(TapeItem::End { end, .. }) => index.end = Some(end),
                 // What is broken in the middle is told, and the rest is compared all the same.
                 Err(source @ (TapeError::Broken { .. } | TapeError::TooLong { .. })) => {
                     index.remarks.push(source.to_string());
@@ -130,13 +167,22 @@ impl Index {
                 Err(source) => return Err(error(source)),
             }
         }
-        build.finish(&mut index, &mut shapes);
+        index.marks = build.finish();
         match lines.get_ref().tail() {
             Tail::Whole => {}
             Tail::Unfinished => index.remarks.push("it does not say how the process ended".into()),
             Tail::Torn { .. } => index.remarks.push("its end was cut off".into()),
         }
         Ok(index)
+    }
+
+    pub(crate) fn marks(&self, sequence: Sequence) -> &[Mark] {
+        let [input, output, transcript] = &self.marks;
+        match sequence {
+            Sequence::Input => input,
+            Sequence::Output => output,
+            Sequence::Transcript => transcript,
+        }
     }
 
     /// Reads a frame again.
@@ -161,12 +207,19 @@ impl Index {
         });
         match mark.what {
             What::Block => block(lines).map_err(failed),
-            What::Line | What::Event => {
+            What::Line | What::Entry(_) | What::Event => {
                 for line in lines {
                     let line = line.map_err(failed)?;
-                    if line.seq == mark.seq {
-                        return Ok(whole(&line));
+                    if line.seq != mark.seq {
+                        continue;
                     }
+                    let whole = whole(&line);
+                    return Ok(match (&whole, mark.what) {
+                        (Whole::Json(frame), What::Entry(number)) => {
+                            entry(frame, number).map_or(whole, Whole::Json)
+                        }
+                        _ => whole,
+                    });
                 }
                 Err(failed(io::ErrorKind::UnexpectedEof.into()))
             }
@@ -200,174 +253,4 @@ fn block(lines: impl Iterator<Item = io::Result<TapeLine>>) -> io::Result<Whole>
     }
     blocks.finish(take);
     found.map(Whole::Json).ok_or_else(|| io::ErrorKind::UnexpectedEof.into())
-}
-
-/// Makes marks of lines.
-struct Build<'w> {
-    labels: Labels,
-    /// The open blocks, each with the place of its mark in the output.
-    blocks: Blocks<usize>,
-    words: &'w mut Words,
-}
-
-impl Build<'_> {
-    fn item(
-        &mut self,
-        index: &mut Index,
-        shapes: &mut Canonical,
-        options: &DiffOptions,
-        starts: &Starts,
-        item: TapeItem,
-    ) {
-        match item {
-            TapeItem::Line(line) => {
-                if line.text.as_bytes().iter().all(u8::is_ascii_whitespace) {
-                    return;
-                }
-                let offset = starts.of(line.channel);
-                match line.channel {
-                    Channel::In => self.input(index, shapes, options, offset, &line),
-                    Channel::Out => self.output(index, shapes, options, offset, &line),
-                    Channel::Err => {}
-                }
-            }
-            TapeItem::TooLong { seq, channel, length, .. } => {
-                index.remarks.push(format!(
-                    "its record {seq} ({channel}) has {length} bytes and was passed over"
-                ));
-            }
-            TapeItem::Note { seq, note, .. } => match note {
-                Note::Closed { channel: Channel::In } => {
-                    let mark = self.event(seq, "the client closes its end");
-                    index.input.push(mark);
-                }
-                Note::Signal { number } => {
-                    let mark = self.event(seq, &format!("signal {number}"));
-                    index.input.push(mark);
-                }
-                Note::Gap { bytes, reason } => {
-                    index
-                        .remarks
-                        .push(format!("{bytes} bytes are missing after record {seq}: {reason}"));
-                }
-                _ => {}
-            },
-            TapeItem::End { end, .. } => index.end = Some(end),
-        }
-    }
-
-    fn event(&mut self, seq: u64, label: &str) -> Mark {
-        let label_number = self.words.number(label.to_owned());
-        Mark {
-            seq,
-            offset: 0,
-            shape: hash(label.as_bytes()),
-            label: label_number,
-            what: What::Event,
-        }
-    }
-
-    fn input(
-        &mut self,
-        index: &mut Index,
-        shapes: &mut Canonical,
-        options: &DiffOptions,
-        offset: u64,
-        line: &TapeLine,
-    ) {
-        let mark = match parse_line(line.text.as_bytes()) {
-            Some(frame) if is_beat(&frame) && !options.beats => return,
-            Some(frame) => self.frame(shapes, offset, line, &frame),
-            None => self.raw(offset, line),
-        };
-        index.input.push(mark);
-    }
-
-    fn output(
-        &mut self,
-        index: &mut Index,
-        shapes: &mut Canonical,
-        options: &DiffOptions,
-        offset: u64,
-        line: &TapeLine,
-    ) {
-        let Some(frame) = parse_line(line.text.as_bytes()) else {
-            index.output.push(self.raw(offset, line));
-            return;
-        };
-        if is_beat(&frame) && !options.beats {
-            return;
-        }
-        if options.deltas {
-            index.output.push(self.frame(shapes, offset, line, &frame));
-            return;
-        }
-        if is_count(&frame) {
-            return;
-        }
-        let place = index.output.len();
-        let marks = &mut index.output;
-        let complete = |place: usize, block: Value| {
-            if let Some(mark) = marks.get_mut(place) {
-                mark.shape = shapes.hash(Channel::Out, &block);
-            }
-        };
-        match self.blocks.feed(frame, place, complete) {
-            Fed::Joined => {}
-            Fed::Frame(frame) => index.output.push(self.frame(shapes, offset, line, &frame)),
-            Fed::Began => {
-                let label = self.words.number("block of the stream".to_owned());
-                let mark = Mark { seq: line.seq, offset, shape: 0, label, what: What::Block };
-                index.output.push(mark);
-            }
-        }
-    }
-
-    fn frame(
-        &mut self,
-        shapes: &mut Canonical,
-        offset: u64,
-        line: &TapeLine,
-        frame: &Value,
-    ) -> Mark {
-        let label = self.labels.label(line.channel, frame);
-        Mark {
-            seq: line.seq,
-            offset,
-            shape: shapes.hash(line.channel, frame),
-            label: self.words.number(label),
-            what: What::Line,
-        }
-    }
-
-    fn raw(&mut self, offset: u64, line: &TapeLine) -> Mark {
-        Mark {
-            seq: line.seq,
-            offset,
-            shape: hash(line.text.as_bytes()),
-            label: self.words.number("a line that is not JSON".to_owned()),
-            what: What::Line,
-        }
-    }
-
-    /// Completes the blocks that never ended.
-    fn finish(&mut self, index: &mut Index, shapes: &mut Canonical) {
-        self.blocks.finish(|place, block| {
-            if let Some(mark) = index.output.get_mut(place) {
-                mark.shape = shapes.hash(Channel::Out, &block);
-            }
-        });
-    }
-}
-
-/// Whether a frame counts the tokens of a stream as it goes: it comes as often as there are pieces.
-fn is_count(frame: &Value) -> bool {
-    let is = |key: &str, value: &str| frame.get(key).and_then(Value::as_str) == Some(value);
-    is("type", "system") && is("subtype", "thinking_tokens")
-}
-
-fn hash(bytes: &[u8]) -> u64 {
-    let mut hasher = DefaultHasher::new();
-    bytes.hash(&mut hasher);
-    hasher.finish()
 }

@@ -1,20 +1,22 @@
 //! What a frame is, in a few words: for people, and to tell which frames of two tapes belong
 //! together.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, VecDeque};
 use std::fmt::Write as _;
 
 use serde_json::Value;
 
 use crate::format::Channel;
 
-/// How many requests without an answer are remembered.
-const OPEN_REQUESTS: usize = 4096;
+/// How many requests are remembered.
+const REQUESTS: usize = 4096;
 
 /// Names frames. It remembers requests, so that an answer can be named for what it answers.
 #[derive(Debug, Default)]
 pub(crate) struct Labels {
-    open: HashMap<(Channel, String), String>,
+    requests: HashMap<(Channel, String), String>,
+    /// The requests in the order in which they came, to forget the oldest.
+    order: VecDeque<(Channel, String)>,
 }
 
 impl Labels {
@@ -24,21 +26,12 @@ impl Labels {
         match kind {
             "control_request" => {
                 let label = request_label(frame);
-                if let Some(id) = text(frame, "/request_id")
-                    && self.open.len() < OPEN_REQUESTS
-                {
-                    self.open.insert((channel, id.to_owned()), label.clone());
+                if let Some(id) = text(frame, "/request_id") {
+                    self.remember((channel, id.to_owned()), label.clone());
                 }
                 label
             }
-            "control_response" => {
-                let asker = if channel == Channel::In { Channel::Out } else { Channel::In };
-                let asked = text(frame, "/response/request_id")
-                    .and_then(|id| self.open.remove(&(asker, id.to_owned())));
-                let error = text(frame, "/response/subtype") == Some("error");
-                let what = if error { "error" } else { "answer" };
-                format!("{what} to {}", asked.as_deref().unwrap_or("an unknown request"))
-            }
+            "control_response" => self.answer_label(channel, frame),
             "system" | "result" => with(kind, [text(frame, "/subtype")]),
             "assistant" | "user" => {
                 let block = frame.pointer("/message/content/0").unwrap_or(&Value::Null);
@@ -55,6 +48,34 @@ impl Labels {
             "command_lifecycle" => with(kind, [text(frame, "/state")]),
             kind => with(kind, []),
         }
+    }
+
+    fn answer_label(&self, channel: Channel, frame: &Value) -> String {
+        let what = match text(frame, "/response/subtype") {
+            Some("error") => "error",
+            _ => "answer",
+        };
+        let asker = if channel == Channel::In { Channel::Out } else { Channel::In };
+        let request = |asker: Channel| {
+            let id = text(frame, "/response/request_id")?;
+            self.requests.get(&(asker, id.to_owned()))
+        };
+        match (request(asker), request(channel)) {
+            (Some(request), _) => format!("{what} to {request}"),
+            // A CLI that is told to repeat what the user says repeats what the client answers, too.
+            (None, Some(request)) => format!("echo of the {what} to {request}"),
+            (None, None) => format!("{what} to an unknown request"),
+        }
+    }
+
+    fn remember(&mut self, key: (Channel, String), label: String) {
+        if self.order.len() >= REQUESTS
+            && let Some(oldest) = self.order.pop_front()
+        {
+            self.requests.remove(&oldest);
+        }
+        self.order.push_back(key.clone());
+        self.requests.insert(key, label);
     }
 }
 
@@ -110,8 +131,11 @@ mod tests {
             "request": {"subtype": "can_use_tool", "tool_name": "Write"}});
         let answer = json!({"type": "control_response", "response": {"subtype": "success", "request_id": "1"}});
         assert_eq!(labels.label(Channel::Out, &ask), "can_use_tool Write");
-        assert_eq!(labels.label(Channel::Out, &answer), "answer to an unknown request");
         assert_eq!(labels.label(Channel::In, &answer), "answer to can_use_tool Write");
+        let echo = "echo of the answer to can_use_tool Write";
+        assert_eq!(labels.label(Channel::Out, &answer), echo);
+        let other = json!({"type": "control_response", "response": {"subtype": "error", "request_id": "2"}});
+        assert_eq!(labels.label(Channel::Out, &other), "error to an unknown request");
         let call = json!({"type": "assistant", "message": {"content": [{"type": "tool_use", "name": "Bash"}]}});
         assert_eq!(labels.label(Channel::Out, &call), "assistant tool_use Bash");
         assert_eq!(labels.label(Channel::Out, &json!(7)), "no type");

@@ -1,13 +1,14 @@
 //! Two tapes, compared by what they say.
 //!
-//! What the client wrote and what the CLI wrote are compared each for itself: how the two
-//! interleave is a matter of time. Standard error is not compared.
+//! What the client wrote, what the CLI wrote and the transcript that the CLI mirrors are compared
+//! each for itself: how they interleave is a matter of time. Standard error is not compared.
 //!
 //! A tape can be larger than memory. So each is read once into marks of some forty bytes a frame;
 //! the marks are aligned; and the frames that belong together are read again, two at a time.
 
 mod align;
 mod blocks;
+mod build;
 mod index;
 mod label;
 mod offsets;
@@ -18,7 +19,8 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use self::align::{Aligned, align};
-use self::index::{Index, Mark, Whole, Words};
+use self::index::{Index, Mark, Sequence, Whole, Words};
+pub(crate) use self::label::{Labels, is_beat};
 pub use self::report::{
     Counts, EndDifference, FrameDifference, HeaderDifference, How, TapeDiff, TapeSummary,
 };
@@ -35,8 +37,9 @@ pub struct DiffOptions {
     /// Paths on the left, each with the one that it stands for on the right. The working
     /// directories of the headers are among them without being named.
     pub paths: Vec<(String, String)>,
-    /// Compare the deltas of a stream one by one. Without it those of a block are joined, because
-    /// how its text is cut is a matter of time.
+    /// Compare the deltas of a stream one by one, and the mirrored transcript frame by frame.
+    /// Without it the deltas of a block are joined and the frames of the transcript taken apart,
+    /// because how they are cut is a matter of time.
     pub deltas: bool,
     /// Compare also the frames that are sent because time has passed: `keep_alive`,
     /// `tool_progress`, pings.
@@ -118,10 +121,37 @@ struct Diff {
     limit: usize,
 }
 
+/// What was found so far.
+struct Report {
+    counts: Counts,
+    frames: Vec<FrameDifference>,
+    limit: usize,
+}
+
+impl Report {
+    const fn is_full(&self) -> bool {
+        self.frames.len() >= self.limit
+    }
+
+    /// Counts a frame that differs, and lists it if there is room.
+    fn push(&mut self, frame: FrameDifference) {
+        let count = match frame.how {
+            How::Changed => &mut self.counts.changed,
+            How::Moved => &mut self.counts.moved,
+            How::OnlyLeft => &mut self.counts.only_left,
+            How::OnlyRight => &mut self.counts.only_right,
+        };
+        *count += 1;
+        if !self.is_full() {
+            self.frames.push(frame);
+        }
+    }
+}
+
 /// What is to be compared, and where it stands in the conversation of the left tape.
 #[derive(Clone, Copy)]
 struct Item {
-    channel: Channel,
+    sequence: Sequence,
     found: Aligned,
     /// The record of the left tape that it stands at or after.
     at: u64,
@@ -130,25 +160,20 @@ struct Item {
 impl Diff {
     fn run(mut self) -> Result<TapeDiff, DiffError> {
         let headers = self.headers();
-        let input = self.items(Channel::In);
-        let output = self.items(Channel::Out);
-        let mut counts = Counts::default();
-        let mut frames = Vec::new();
-        // Ids are bound in the order of the conversation, so the two channels are gone through
+        let mut report =
+            Report { counts: Counts::default(), frames: Vec::new(), limit: self.limit };
+        // Ids are bound in the order of the conversation, so the sequences are gone through
         // together.
-        let mut queues = [VecDeque::from(input), VecDeque::from(output)];
+        let mut queues = Sequence::ALL.map(|sequence| VecDeque::from(self.items(sequence)));
         while let Some(queue) = queues
             .iter_mut()
             .filter(|queue| !queue.is_empty())
             .min_by_key(|queue| queue.front().map(|item| item.at))
             && let Some(item) = queue.pop_front()
         {
-            if let Some(frame) = self.frame(item, &mut counts, frames.len() < self.limit)?
-                && frames.len() < self.limit
-            {
-                frames.push(frame);
-            }
+            self.frame(item, &mut report)?;
         }
+        let Report { counts, frames, .. } = report;
         let end = (self.left.end != self.right.end)
             .then_some(EndDifference { left: self.left.end, right: self.right.end });
         let differing = counts.changed + counts.moved + counts.only_left + counts.only_right;
@@ -163,8 +188,8 @@ impl Diff {
         })
     }
 
-    fn items(&self, channel: Channel) -> Vec<Item> {
-        let (left, right) = (self.left.marks(channel), self.right.marks(channel));
+    fn items(&self, sequence: Sequence) -> Vec<Item> {
+        let (left, right) = (self.left.marks(sequence), self.right.marks(sequence));
         let mut at = 0;
         align(left, right)
             .into_iter()
@@ -175,7 +200,7 @@ impl Diff {
                 {
                     at = mark.seq;
                 }
-                Item { channel, found, at }
+                Item { sequence, found, at }
             })
             .collect()
     }
@@ -183,61 +208,86 @@ impl Diff {
     /// Compares two frames, or reports the one that is alone.
     fn frame(
         &mut self,
-        Item { channel, found, .. }: Item,
-        counts: &mut Counts,
-        listed: bool,
-    ) -> Result<Option<FrameDifference>, DiffError> {
+        Item { sequence, found, .. }: Item,
+        report: &mut Report,
+    ) -> Result<(), DiffError> {
         let (left, right, how) = match found {
             Aligned::Pair(left, right) => (Some(left), Some(right), How::Changed),
             Aligned::Moved(left, right) => (Some(left), Some(right), How::Moved),
             Aligned::Left(left) => (Some(left), None, How::OnlyLeft),
             Aligned::Right(right) => (None, Some(right), How::OnlyRight),
         };
-        let left = left.and_then(|at| self.left.marks(channel).get(at).copied());
-        let right = right.and_then(|at| self.right.marks(channel).get(at).copied());
-        let differences = match (&left, &right) {
-            (Some(left), Some(right)) => {
-                let left = self.left.whole(channel, left)?;
-                let right = self.right.whole(channel, right)?;
-                self.differences(channel, &left, &right)
+        let left = left.and_then(|at| self.left.marks(sequence).get(at).copied());
+        let right = right.and_then(|at| self.right.marks(sequence).get(at).copied());
+        if let (Some(left), Some(right)) = (&left, &right) {
+            let channel = sequence.channel();
+            let left_whole = self.left.whole(channel, left)?;
+            let right_whole = self.right.whole(channel, right)?;
+            let differences = self.differences(channel, &left_whole, &right_whole);
+            match how {
+                How::Changed if differences.is_empty() => report.counts.same += 1,
+                // What looked like the same frame at another place is about other things.
+                How::Moved if !differences.is_empty() => {
+                    self.comparer.roll_back();
+                    self.alone(sequence, How::OnlyLeft, left, report)?;
+                    self.alone(sequence, How::OnlyRight, right, report)?;
+                }
+                how => {
+                    let label = self.words.word(left.label).to_owned();
+                    let (left, right) = (Some(left.seq), Some(right.seq));
+                    let excerpt = None;
+                    report.push(FrameDifference {
+                        channel,
+                        how,
+                        label,
+                        left,
+                        right,
+                        differences,
+                        excerpt,
+                    });
+                }
             }
-            _ => Vec::new(),
-        };
-        let count = match how {
-            How::Changed if differences.is_empty() => &mut counts.same,
-            How::Changed => &mut counts.changed,
-            How::Moved => &mut counts.moved,
-            How::OnlyLeft => &mut counts.only_left,
-            How::OnlyRight => &mut counts.only_right,
-        };
-        *count += 1;
-        if how == How::Changed && differences.is_empty() {
-            return Ok(None);
+            self.comparer.commit();
+            return Ok(());
         }
-        let excerpt = match (&left, &right) {
-            (Some(mark), None) if listed => self.left.excerpt(channel, mark)?,
-            (None, Some(mark)) if listed => self.right.excerpt(channel, mark)?,
-            _ => None,
-        };
-        let label = left.or(right).map_or(0, |mark| mark.label);
-        Ok(Some(FrameDifference {
+        match left.or(right) {
+            Some(mark) => self.alone(sequence, how, &mark, report),
+            None => Ok(()),
+        }
+    }
+
+    /// Reports a frame that only one side has.
+    fn alone(
+        &mut self,
+        sequence: Sequence,
+        how: How,
+        mark: &Mark,
+        report: &mut Report,
+    ) -> Result<(), DiffError> {
+        let channel = sequence.channel();
+        let is_left = how == How::OnlyLeft;
+        let tape = if is_left { &mut self.left } else { &mut self.right };
+        // What is not listed need not be read.
+        let excerpt = if report.is_full() { None } else { tape.excerpt(channel, mark)? };
+        report.push(FrameDifference {
             channel,
             how,
-            label: self.words.word(label).to_owned(),
-            left: left.map(|mark| mark.seq),
-            right: right.map(|mark| mark.seq),
-            differences,
+            label: self.words.word(mark.label).to_owned(),
+            left: is_left.then_some(mark.seq),
+            right: (!is_left).then_some(mark.seq),
+            differences: Vec::new(),
             excerpt,
-        }))
+        });
+        Ok(())
     }
 
     fn differences(&mut self, channel: Channel, left: &Whole, right: &Whole) -> Vec<Difference> {
         match (left, right) {
-            (Whole::Json(left), Whole::Json(right)) => self.comparer.compare(channel, left, right),
+            (Whole::Json(left), Whole::Json(right)) => self.comparer.look(channel, left, right),
             (Whole::Nothing, Whole::Nothing) => Vec::new(),
             (left, right) => {
-                let [left, right] = [left, right].map(Whole::to_text);
-                self.comparer.compare_texts(&left, &right)
+                let [left, right] = [left, right].map(|whole| whole.to_text().into());
+                self.comparer.look(channel, &left, &right)
             }
         }
     }
@@ -269,14 +319,6 @@ impl Diff {
 }
 
 impl Index {
-    fn marks(&self, channel: Channel) -> &[Mark] {
-        match channel {
-            Channel::In => &self.input,
-            Channel::Out => &self.output,
-            Channel::Err => &[],
-        }
-    }
-
     fn summary(&self) -> TapeSummary {
         TapeSummary {
             path: self.path.display().to_string(),

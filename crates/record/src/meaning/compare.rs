@@ -8,8 +8,8 @@ use super::difference::{Difference, Why};
 use super::identity::{Bindings, Bound, Identity};
 use super::path::Step;
 use super::rules::{Class, Frame, Place, Rules, Space};
-use super::text::{Segment, is_timestamp};
 use crate::format::Channel;
+use crate::redact::is_placeholder;
 
 /// Compares two conversations by what they say.
 ///
@@ -34,9 +34,9 @@ use crate::format::Channel;
 /// ```
 #[derive(Clone, Debug, Default)]
 pub struct Comparer {
-    left: View,
-    right: View,
-    bindings: Bindings,
+    pub(super) left: View,
+    pub(super) right: View,
+    pub(super) bindings: Bindings,
 }
 
 impl Comparer {
@@ -106,6 +106,11 @@ impl Comparer {
         walk.differences
     }
 
+    /// How the left side is looked at.
+    pub(crate) const fn left_view(&self) -> &View {
+        &self.left
+    }
+
     pub(crate) fn commit(&mut self) -> Vec<Bound> {
         self.bindings.commit()
     }
@@ -115,10 +120,11 @@ impl Comparer {
     }
 }
 
-struct Walk<'c> {
-    comparer: &'c mut Comparer,
+/// A walk through two frames at once.
+pub(super) struct Walk<'c> {
+    pub(super) comparer: &'c mut Comparer,
     frame: Frame,
-    differences: Vec<Difference>,
+    pub(super) differences: Vec<Difference>,
 }
 
 impl<'c> Walk<'c> {
@@ -145,6 +151,13 @@ impl<'c> Walk<'c> {
             (_, Value::Object(left), Value::Object(right)) => self.objects(place, left, right),
             (_, Value::Array(left), Value::Array(right)) => self.lists(place, left, right),
             (_, Value::String(left), Value::String(right)) => self.texts(place, left, right),
+            // A redactor puts a text even where a number was.
+            (_, Value::String(text), Value::Number(number)) if is_placeholder(text) => {
+                self.texts(place, text, &number.to_string());
+            }
+            (_, Value::Number(number), Value::String(text)) if is_placeholder(text) => {
+                self.texts(place, &number.to_string(), text);
+            }
             (_, left, right) => {
                 if !same(left, right) {
                     self.differences.push(Difference::changed(&place.steps, left, right));
@@ -243,173 +256,15 @@ impl<'c> Walk<'c> {
         }
     }
 
-    fn bind(&mut self, pair: (Identity, Identity), space: Space, left: &str, right: &str) -> bool {
+    pub(super) fn bind(
+        &mut self,
+        pair: (Identity, Identity),
+        space: Space,
+        left: &str,
+        right: &str,
+    ) -> bool {
         let bound = || Bound { space, left: left.to_owned(), right: right.to_owned() };
         self.comparer.bindings.bind(pair, bound)
-    }
-
-    fn texts(&mut self, place: &Place<'_>, left: &str, right: &str) {
-        let spoken = place.payload;
-        let lefts = self.comparer.left.segments(left, spoken);
-        let rights = self.comparer.right.segments(right, spoken);
-        // The same path is not the same thing when it is the working directory on one side only.
-        let path = |segment: &Segment<'_>| matches!(segment, Segment::Path { .. });
-        let verdict = if left == right && !lefts.iter().chain(&rights).any(path) {
-            self.same_text(&lefts)
-        } else {
-            let placeholder = |segment: &Segment<'_>| matches!(segment, Segment::Placeholder(_));
-            match self.segments(&lefts, &rights) {
-                Verdict::Other if lefts.iter().any(placeholder) => {
-                    self.filled(&lefts, right, Side::Left)
-                }
-                Verdict::Other if rights.iter().any(placeholder) => {
-                    self.filled(&rights, left, Side::Right)
-                }
-                verdict => verdict,
-            }
-        };
-        match verdict {
-            Verdict::Same => {}
-            Verdict::Other => {
-                let [left, right] = [left, right].map(Value::from);
-                self.differences.push(Difference::changed(&place.steps, &left, &right));
-            }
-            Verdict::OtherId => {
-                self.differences.push(Difference::other_id(&place.steps, left, right));
-            }
-        }
-    }
-
-    /// One text on both sides: its ids stand for themselves.
-    fn same_text(&mut self, segments: &[Segment<'_>]) -> Verdict {
-        for segment in segments {
-            if let Segment::Id(_, id) = segment {
-                let pair = (self.comparer.left.identity(id), self.comparer.right.identity(id));
-                if !self.bind(pair, Space::Shared, id, id) {
-                    return Verdict::OtherId;
-                }
-            }
-        }
-        Verdict::Same
-    }
-
-    fn segments(&mut self, left: &[Segment<'_>], right: &[Segment<'_>]) -> Verdict {
-        let alike = left.len() == right.len()
-            && left.iter().zip(right).all(|pair| match pair {
-                (Segment::Literal(left), Segment::Literal(right)) => left == right,
-                (
-                    Segment::Path { path: left, dashed: left_dashed, .. },
-                    Segment::Path { path: right, dashed: right_dashed, .. },
-                ) => (left, left_dashed) == (right, right_dashed),
-                (Segment::Id(..), Segment::Id(..))
-                | (Segment::Time(_), Segment::Time(_))
-                | (Segment::Placeholder(_), Segment::Placeholder(_)) => true,
-                _ => false,
-            });
-        if !alike {
-            return Verdict::Other;
-        }
-        for pair in left.iter().zip(right) {
-            if let (Segment::Id(_, left), Segment::Id(_, right))
-            | (Segment::Placeholder(left), Segment::Placeholder(right)) = pair
-            {
-                let ids = (self.comparer.left.identity(left), self.comparer.right.identity(right));
-                if !self.bind(ids, Space::Shared, left, right) {
-                    return Verdict::OtherId;
-                }
-            }
-        }
-        Verdict::Same
-    }
-
-    /// Whether a text is what one gets when the placeholders in another one are filled in.
-    fn filled(&mut self, segments: &[Segment<'_>], filled: &str, redacted: Side) -> Verdict {
-        let mut pattern = String::from("(?s)^");
-        for segment in segments {
-            match segment {
-                Segment::Literal(literal) => pattern.push_str(&regex::escape(literal)),
-                Segment::Path { path, dashed, .. } => {
-                    let view = redacted.other(self.comparer);
-                    match view.paths.form(*path, *dashed) {
-                        Some(form) => pattern.push_str(&regex::escape(form)),
-                        None => return Verdict::Other,
-                    }
-                }
-                Segment::Placeholder(_) => pattern.push_str("(.+?)"),
-                Segment::Id(..) => pattern.push_str("([0-9A-Za-z_-]+)"),
-                Segment::Time(_) => pattern.push_str("([0-9TZtz:.+ -]+)"),
-            }
-        }
-        pattern.push('$');
-        // A text so long that the pattern is refused is not worth more trouble.
-        let Ok(pattern) = regex::Regex::new(&pattern) else { return Verdict::Other };
-        let Some(found) = pattern.captures(filled) else { return Verdict::Other };
-        let values = found.iter().skip(1).flatten().map(|value| value.as_str());
-        let gaps = segments.iter().filter(|segment| {
-            matches!(segment, Segment::Placeholder(_) | Segment::Id(..) | Segment::Time(_))
-        });
-        for (gap, value) in gaps.zip(values) {
-            let same = match gap {
-                Segment::Id(_, id) => {
-                    let (left, right) = redacted.ordered(id, value);
-                    let pair =
-                        (self.comparer.left.identity(left), self.comparer.right.identity(right));
-                    self.bind(pair, Space::Shared, left, right)
-                }
-                Segment::Placeholder(placeholder) => self.fill(placeholder, value, redacted),
-                Segment::Time(time) => is_timestamp(time) == is_timestamp(value),
-                Segment::Literal(_) | Segment::Path { .. } => true,
-            };
-            if !same {
-                return Verdict::OtherId;
-            }
-        }
-        Verdict::Same
-    }
-
-    /// Takes note of what a placeholder stands for.
-    fn fill(&mut self, placeholder: &str, value: &str, redacted: Side) -> bool {
-        // A placeholder on the right has a space of its own, so that it does not get in the way of
-        // the same one on the left.
-        let space = Space::Named(match redacted {
-            Side::Left => "left placeholder",
-            Side::Right => "right placeholder",
-        });
-        let ids = (Identity::new(space, placeholder), Identity::new(Space::Shared, value));
-        let (left, right) = redacted.ordered(placeholder, value);
-        let bound =
-            || Bound { space: Space::Shared, left: left.to_owned(), right: right.to_owned() };
-        self.comparer.bindings.stand_for(ids.0, ids.1, bound)
-    }
-}
-
-enum Verdict {
-    Same,
-    Other,
-    OtherId,
-}
-
-/// The side that is redacted when the other is not.
-#[derive(Clone, Copy)]
-enum Side {
-    Left,
-    Right,
-}
-
-impl Side {
-    const fn other(self, comparer: &Comparer) -> &View {
-        match self {
-            Self::Left => &comparer.right,
-            Self::Right => &comparer.left,
-        }
-    }
-
-    /// What is on this side and what is on the other, as left and right.
-    const fn ordered<'t>(self, this: &'t str, other: &'t str) -> (&'t str, &'t str) {
-        match self {
-            Self::Left => (this, other),
-            Self::Right => (other, this),
-        }
     }
 }
 

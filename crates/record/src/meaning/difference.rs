@@ -43,19 +43,35 @@ pub enum Why {
     OtherId,
 }
 
-/// How much of a value is shown.
+/// How much of a value is shown, and how much of it before the place at which it differs.
 const SHOWN: usize = 160;
+const BEFORE: usize = 40;
 
 impl Difference {
     pub(crate) fn changed(path: &[Step<'_>], left: &Value, right: &Value) -> Self {
-        let (left, right) = excerpts(&left.to_string(), &right.to_string());
-        Self { path: JsonPath::new(path), why: Why::Changed, left: Some(left), right: Some(right) }
+        let [left, right] = [left, right].map(|value| Some(excerpt(&value.to_string(), 0)));
+        Self { path: JsonPath::new(path), why: Why::Changed, left, right }
+    }
+
+    /// Two texts that differ from some place on, which is not the same on both sides: what stands
+    /// before may vary.
+    pub(crate) fn text(
+        path: &[Step<'_>],
+        why: Why,
+        (left, right): (&str, &str),
+        (left_at, right_at): (usize, usize),
+    ) -> Self {
+        let pairs = left.bytes().skip(left_at).zip(right.bytes().skip(right_at));
+        let same = pairs.take_while(|(left, right)| left == right).count();
+        let long = left.len().max(right.len()) > SHOWN;
+        let [left, right] = [(left, left_at), (right, right_at)].map(|(text, at)| {
+            Some(quoted(text, if long { (at + same).saturating_sub(BEFORE) } else { 0 }))
+        });
+        Self { path: JsonPath::new(path), why, left, right }
     }
 
     pub(crate) fn other_id(path: &[Step<'_>], left: &str, right: &str) -> Self {
-        let [left, right] = [left, right].map(|text| Value::from(text).to_string());
-        let (left, right) = (excerpt(&left, 0), excerpt(&right, 0));
-        Self { path: JsonPath::new(path), why: Why::OtherId, left: Some(left), right: Some(right) }
+        Self::text(path, Why::OtherId, (left, right), (0, 0))
     }
 
     pub(crate) fn only(path: &[Step<'_>], why: Why, value: &Value) -> Self {
@@ -68,11 +84,15 @@ impl Difference {
     }
 }
 
-/// Two texts, cut to where they begin to differ.
-fn excerpts(left: &str, right: &str) -> (String, String) {
-    let same = left.bytes().zip(right.bytes()).take_while(|(left, right)| left == right).count();
-    let start = if left.len().max(right.len()) <= SHOWN { 0 } else { same.saturating_sub(40) };
-    (excerpt(left, start), excerpt(right, start))
+/// A text as JSON, from about `start` on, cut if it is long.
+fn quoted(text: &str, start: usize) -> String {
+    let start = text.floor_char_boundary(start);
+    let end = text.floor_char_boundary(start.saturating_add(SHOWN));
+    let middle = Value::from(text.get(start..end).unwrap_or_default()).to_string();
+    let middle = middle.strip_prefix('"').and_then(|rest| rest.strip_suffix('"'));
+    let before = if start > 0 { "…" } else { "\"" };
+    let after = if end < text.len() { "…" } else { "\"" };
+    format!("{before}{}{after}", middle.unwrap_or_default())
 }
 
 /// A text from about `start` on, cut if it is long.

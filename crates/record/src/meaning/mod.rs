@@ -24,7 +24,9 @@
 
 mod canonical;
 mod compare;
+mod compare_text;
 mod difference;
+mod filled;
 mod identity;
 mod json;
 mod path;
@@ -34,9 +36,15 @@ mod sort;
 mod text;
 
 pub use self::canonical::Canonical;
+pub(crate) use self::canonical::View;
 pub use self::compare::Comparer;
 pub use self::difference::{Difference, Why};
+pub(crate) use self::identity::Bound;
 pub use self::json::parse_line;
+pub(crate) use self::path::Step;
 pub use self::path::{JsonPath, Pattern, PatternError};
+pub(crate) use self::rules::{Class, Frame, Place, Space};
 pub use self::rules::{Rules, Treat};
 pub use self::sort::Sort;
+pub(crate) use self::sort::{id_form, is_telling};
+pub(crate) use self::text::Segment;

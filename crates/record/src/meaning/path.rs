@@ -10,8 +10,12 @@ pub(crate) enum Step<'a> {
 }
 
 /// Where a value stands in a frame, such as `message.content[0].text`.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub struct JsonPath(String);
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
+pub struct JsonPath {
+    text: String,
+    /// The steps: a key, or else an index.
+    steps: Vec<Result<String, usize>>,
+}
 
 impl JsonPath {
     pub(crate) fn new(steps: &[Step<'_>]) -> Self {
@@ -26,19 +30,23 @@ impl JsonPath {
             // Writing to a string cannot fail.
             debug_assert!(written.is_ok());
         }
-        Self(text)
+        let steps = steps.iter().map(|step| match step {
+            Step::Key(key) => Ok((*key).to_owned()),
+            Step::Index(index) => Err(*index),
+        });
+        Self { text, steps: steps.collect() }
     }
 
     /// The path as text; empty for the frame itself.
     #[must_use]
     pub fn as_str(&self) -> &str {
-        &self.0
+        &self.text
     }
 }
 
 impl fmt::Display for JsonPath {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(if self.0.is_empty() { "(the whole line)" } else { &self.0 })
+        f.write_str(if self.text.is_empty() { "(the whole line)" } else { &self.text })
     }
 }
 
@@ -137,8 +145,18 @@ fn bracket(inside: &str) -> Result<(Part, &str), &'static str> {
 }
 
 impl Pattern {
-    /// Whether the pattern means this place in a frame of this kind.
-    pub(crate) fn matches(&self, kind: &str, path: &[Step<'_>]) -> bool {
+    /// Whether the pattern means this place in a frame of this kind, such as `result` or
+    /// `control_request/initialize`.
+    #[must_use]
+    pub fn matches(&self, kind: &str, path: &JsonPath) -> bool {
+        let steps = path.steps.iter().map(|step| match step {
+            Ok(key) => Step::Key(key),
+            Err(index) => Step::Index(*index),
+        });
+        self.fits(kind, &steps.collect::<Vec<_>>())
+    }
+
+    pub(crate) fn fits(&self, kind: &str, path: &[Step<'_>]) -> bool {
         self.kind.as_deref().is_none_or(|wanted| wanted == kind) && fits(&self.parts, path)
     }
 }
@@ -191,7 +209,7 @@ mod tests {
             ("*", false),
         ] {
             let parsed: Pattern = pattern.parse().unwrap();
-            assert_eq!(parsed.matches("result", &path), fits, "{pattern}");
+            assert_eq!(parsed.matches("result", &JsonPath::new(&path)), fits, "{pattern}");
         }
     }
 

@@ -60,7 +60,7 @@ impl Rules {
     }
 
     fn own(&self, frame: &Frame, path: &[Step<'_>]) -> Option<Treat> {
-        let found = self.own.iter().rev().find(|(pattern, _)| pattern.matches(&frame.kind, path));
+        let found = self.own.iter().rev().find(|(pattern, _)| pattern.fits(&frame.kind, path));
         found.map(|(_, treat)| *treat)
     }
 
@@ -84,6 +84,8 @@ impl Rules {
         if let Some(sort) = sort {
             let space = match sort {
                 Sort::Request => Space::Named(frame.asker(&place.steps)),
+                // The name of a plan is known by the folder that it is in.
+                Sort::Plan => Space::Shared,
                 sort => Space::Named(sort.name()),
             };
             return Class::Id(sort, space);

@@ -21,6 +21,8 @@ pub enum Sort {
     Agent,
     /// A hook, or the callback for one.
     Hook,
+    /// A plan, which the CLI names with some words.
+    Plan,
     /// Something that was redacted.
     Redacted,
 }
@@ -37,6 +39,7 @@ impl Sort {
             Self::Message => "message",
             Self::Agent => "agent",
             Self::Hook => "hook",
+            Self::Plan => "plan",
             Self::Redacted => "redacted",
         }
     }
@@ -66,6 +69,7 @@ pub(crate) fn id_key(key: &str) -> Option<Sort> {
         | "backgroundTaskId" | "parent_task_id" | "senderTaskId" | "shell_id" | "run_id"
         | "runId" => Sort::Agent,
         "callback_id" | "hookCallbackIds" | "hook_id" => Sort::Hook,
+        "slug" => Sort::Plan,
         "uuid" | "uuids" | "prompt_id" | "promptId" | "turn_id" | "delivery_id" | "deliveryId"
         | "elicitation_id" | "feedback_id" | "supersedes" | "still_queued"
         | "turnAttributionKey" => Sort::Uuid,
@@ -79,8 +83,9 @@ pub(crate) fn id_key(key: &str) -> Option<Sort> {
 /// What may be anything as long as it is of the same type, by the key: a time, or how long
 /// something took. How long something *may* take is what somebody said, and is not among them.
 pub(crate) fn free_key(key: &str) -> Option<&'static str> {
-    if matches!(key, "pid" | "verifiedPeerPid") {
-        return Some("pid");
+    // The path has the number of the process in it.
+    if matches!(key, "pid" | "verifiedPeerPid" | "messaging_socket_path") {
+        return Some("process");
     }
     let lower = key.to_ascii_lowercase();
     if ["timeout", "timedout", "within"].iter().any(|limit| lower.contains(limit)) {
@@ -202,7 +207,8 @@ mod tests {
         ] {
             assert_eq!(free_key(key), Some("time"), "{key}");
         }
-        assert_eq!(free_key("pid"), Some("pid"));
+        assert_eq!(free_key("pid"), Some("process"));
+        assert_eq!(free_key("messaging_socket_path"), Some("process"));
         for key in ["timeout_ms", "timeoutMs", "timedOutAfterMs", "cat", "format", "num_turns"] {
             assert_eq!(free_key(key), None, "{key}");
         }

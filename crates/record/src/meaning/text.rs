@@ -1,6 +1,6 @@
 //! Ids, times, paths and placeholders inside a text.
 
-use super::placeholder;
+use super::placeholder::placeholders;
 use super::sort::{Sort, free_key, id_form, is_telling, is_word_byte};
 
 /// A part of a text.
@@ -69,35 +69,30 @@ impl Paths {
         number
     }
 
-    /// The path, in one form or the other, that begins here.
-    fn at<'t>(&self, text: &'t str, at: usize) -> Option<Segment<'t>> {
-        let rest = text.get(at..)?;
-        let before = text.get(..at)?.bytes().next_back();
-        let form = self.forms.iter().find(|form| {
-            let Some(after) = rest.strip_prefix(form.text.as_str()) else { return false };
-            // "/a/b" is neither in "/a/bc" nor in "/x/a/b", but it is in "file:///a/b" and at the
-            // end of a sentence.
-            let mut after = after.bytes();
-            let ends = match after.next() {
-                Some(b'.') => !after.next().is_some_and(|b| b.is_ascii_alphanumeric()),
-                Some(b'-') => form.dashed,
-                next => !next.is_some_and(is_word_byte),
-            };
-            ends && !before.is_some_and(|b| is_word_byte(b) || matches!(b, b'.' | b'-'))
-        })?;
-        let text = rest.get(..form.text.len())?;
-        Some(Segment::Path { path: form.path, dashed: form.dashed, text })
+    /// The forms that are anywhere in a text.
+    fn within(&self, text: &str) -> Vec<&Form> {
+        self.forms.iter().filter(|form| text.contains(&form.text)).collect()
     }
+}
 
-    /// A path in one of its forms.
-    pub(crate) fn form(&self, path: usize, dashed: bool) -> Option<&str> {
-        let form = self.forms.iter().find(|form| form.path == path && form.dashed == dashed)?;
-        Some(&form.text)
-    }
-
-    fn starts_with(&self, byte: u8) -> bool {
-        self.forms.iter().any(|form| form.text.as_bytes().first() == Some(&byte))
-    }
+/// The path, in one of these forms, that begins here.
+fn path_at<'t>(forms: &[&Form], text: &'t str, at: usize) -> Option<Segment<'t>> {
+    let rest = text.get(at..)?;
+    let form = forms.iter().find(|form| {
+        let Some(after) = rest.strip_prefix(form.text.as_str()) else { return false };
+        let before = text.as_bytes().get(..at).and_then(<[u8]>::last);
+        // "/a/b" is neither in "/a/bc" nor in "/x/a/b", but it is in "file:///a/b" and at the end
+        // of a sentence.
+        let mut after = after.bytes();
+        let ends = match after.next() {
+            Some(b'.') => !after.next().is_some_and(|b| b.is_ascii_alphanumeric()),
+            Some(b'-') => form.dashed,
+            next => !next.is_some_and(is_word_byte),
+        };
+        ends && !before.is_some_and(|&b| is_word_byte(b) || matches!(b, b'.' | b'-'))
+    })?;
+    let text = rest.get(..form.text.len())?;
+    Some(Segment::Path { path: form.path, dashed: form.dashed, text })
 }
 
 /// Cuts a text into segments.
@@ -110,21 +105,45 @@ pub(crate) fn segments<'t>(
     paths: &Paths,
     known: &dyn Fn(&str) -> bool,
 ) -> Vec<Segment<'t>> {
+    // Most texts are long and have neither paths nor placeholders in them, so these are looked
+    // for in the whole text first.
+    let paths = paths.within(text);
+    let mut placeholders = placeholders(text);
     let mut cutter = Cutter { text, done: 0, found: Vec::new() };
     let mut at = 0;
     while let Some(&byte) = text.as_bytes().get(at) {
-        let found = if paths.starts_with(byte) { paths.at(text, at) } else { None }
-            .or_else(|| placeholder::at(text, at).map(Segment::Placeholder))
-            .or_else(|| variable(text, at, spoken, known));
-        if let Some(segment) = found {
+        let named = if paths.is_empty() { None } else { path_at(&paths, text, at) };
+        while placeholders.front().is_some_and(|next| next.start < at) {
+            placeholders.pop_front();
+        }
+        let named = named.or_else(|| {
+            let next = placeholders.front().filter(|next| next.start == at)?;
+            text.get(next.clone()).map(Segment::Placeholder)
+        });
+        if let Some(segment) = named {
             cutter.push(at, segment);
             at = cutter.done;
         } else if is_word_byte(byte) {
             let word = word_at(text, at);
+            let named = match at.checked_sub(1).and_then(|before| text.as_bytes().get(before)) {
+                Some(b'/') => named_file(text, at),
+                _ => None,
+            };
+            let found = named.or_else(|| variable(text, at, word, spoken, known));
+            if let Some(segment) = found {
+                cutter.push(at, segment);
+                at = cutter.done;
+                continue;
+            }
             at += word.len();
+            // A placeholder may begin within a word.
+            if let Some(next) = placeholders.front().filter(|next| next.start < at) {
+                at = next.start;
+                continue;
+            }
             if !spoken
-                && free_key(word).is_some()
                 && let Some((start, number)) = number_after(text, at)
+                && free_key(word).is_some()
             {
                 cutter.push(start, Segment::Time(number));
                 at = cutter.done;
@@ -163,32 +182,46 @@ impl<'t> Cutter<'t> {
     }
 }
 
-/// The id or time that begins here.
+/// What has a name of its own in a folder of the CLI: a plan, and the socket of a process.
+fn named_file(text: &str, at: usize) -> Option<Segment<'_>> {
+    let (before, rest) = text.split_at_checked(at)?;
+    let length = rest.bytes().take_while(|b| b.is_ascii_alphanumeric() || *b == b'-').count();
+    let (name, ending) = rest.split_at_checked(length)?;
+    if before.ends_with("/plans/") && ending.starts_with(".md") {
+        return Some(Segment::Id(Some(Sort::Plan), name));
+    }
+    let socket = before.ends_with("/cc-socks/") && ending.starts_with(".sock");
+    socket.then_some(Segment::Time(name))
+}
+
+/// The id or time that begins with this word.
 fn variable<'t>(
     text: &'t str,
     at: usize,
+    word: &'t str,
     spoken: bool,
     known: &dyn Fn(&str) -> bool,
 ) -> Option<Segment<'t>> {
-    // Nothing begins in the middle of a word; the words are passed over whole, so this only looks
-    // at what stands before the first.
-    let byte = *text.as_bytes().get(at)?;
-    if !byte.is_ascii_alphanumeric() {
+    let next = text.as_bytes().get(at + word.len());
+    if next == Some(&b'-') {
+        if let Some(uuid) = text.get(at..at + 36)
+            && word.len() == 8
+            && id_form(uuid) == Some(Sort::Uuid)
+            && !text.as_bytes().get(at + 36).is_some_and(|&b| is_word_byte(b))
+        {
+            return Some(Segment::Id(Some(Sort::Uuid), uuid));
+        }
+        if !spoken
+            && word.len() == 4
+            && let Some(time) = timestamp_at(text, at)
+        {
+            return Some(Segment::Time(time));
+        }
+    }
+    // No shorter word is an id, and none that is all letters.
+    if word.len() < 8 || !word.bytes().any(|b| b.is_ascii_digit()) {
         return None;
     }
-    if let Some(uuid) = text.get(at..at + 36)
-        && id_form(uuid) == Some(Sort::Uuid)
-        && !text.as_bytes().get(at + 36).is_some_and(|&b| is_word_byte(b))
-    {
-        return Some(Segment::Id(Some(Sort::Uuid), uuid));
-    }
-    if !spoken
-        && byte.is_ascii_digit()
-        && let Some(time) = timestamp_at(text, at)
-    {
-        return Some(Segment::Time(time));
-    }
-    let word = word_at(text, at);
     if let Some(sort) = id_form(word) {
         return Some(Segment::Id(Some(sort), word));
     }
@@ -201,17 +234,25 @@ fn word_at(text: &str, at: usize) -> &str {
     rest.get(..end).unwrap_or_default()
 }
 
-/// The number after a word that names a time: `duration_ms: 115`, `"ttft_ms":7.5`.
+/// The time after a word that names one: `duration_ms: 115`, `"ttft_ms":7.5`,
+/// `<duration_ms>286</duration_ms>`, `duration (wall): 1m 3s`.
 fn number_after(text: &str, at: usize) -> Option<(usize, &str)> {
     let rest = text.get(at..)?;
-    let gap = rest.bytes().position(|b| !matches!(b, b'"' | b'\'' | b'\\' | b':' | b'=' | b' '))?;
-    if !rest.get(..gap)?.contains([':', '=']) {
+    let remark = rest.strip_prefix(" (").map(|rest| word_at(rest, 0));
+    let remark = remark.map_or(0, |remark| " (".len() + remark.len() + ")".len());
+    let after = rest.get(remark..)?;
+    let gap = after
+        .bytes()
+        .position(|b| !matches!(b, b'"' | b'\'' | b'\\' | b':' | b'=' | b'>' | b' '))?;
+    if !after.get(..gap)?.contains([':', '=', '>']) {
         return None;
     }
-    let number = rest.get(gap..)?;
-    let end = number.bytes().position(|b| !b.is_ascii_digit() && b != b'.');
-    let number = number.get(..end.unwrap_or(number.len()))?.trim_end_matches('.');
-    number.starts_with(|c: char| c.is_ascii_digit()).then_some((at + gap, number))
+    let value = after.get(gap..)?;
+    // Units can follow, and numbers after those: 1m 3s.
+    let part = |b: &u8| b.is_ascii_digit() || matches!(b, b'.' | b'd' | b'h' | b'm' | b's' | b' ');
+    let length = value.bytes().take_while(part).count();
+    let value = value.get(..length)?.trim_end_matches([' ', '.']);
+    value.starts_with(|c: char| c.is_ascii_digit()).then_some((at + remark + gap, value))
 }
 
 /// A point in time in the form of ISO 8601 that begins here.
@@ -244,11 +285,6 @@ fn timestamp_at(text: &str, at: usize) -> Option<&str> {
         () => 0,
     };
     rest.get(..end)
-}
-
-/// Whether a text is a point in time and nothing else.
-pub(crate) fn is_timestamp(text: &str) -> bool {
-    timestamp_at(text, 0) == Some(text)
 }
 
 #[cfg(test)]
@@ -300,7 +336,14 @@ mod tests {
             "<usage>tool_uses: 1\nduration_ms: @</usage>",
         );
         check(r#"{"ttft_ms":7.5,"timeout_ms":9}"#, r#"{"ttft_ms":@,"timeout_ms":9}"#);
+        check("<duration_ms>286</duration_ms>", "<duration_ms>@</duration_ms>");
+        check(
+            "/h/.claude/plans/plan-it-hazy-sketch.md, /plans/a b.md",
+            "/h/.claude/plans/<plan>.md, /plans/a b.md",
+        );
+        check("uds:/tmp/cc-socks/9090.sock", "uds:/tmp/cc-socks/@.sock");
         check("the duration 5", "the duration 5");
+        check("Total duration (wall): 1m 3s\nTotal", "Total duration (wall): @\nTotal");
     }
 
     #[test]

@@ -1,5 +1,6 @@
 //! What handles can be used for.
 
+use countersign_record::redact::{BuildError, RedactError, Redactor};
 use countersign_record::{Recorder, RecorderOptions, TapeError, TapeReader, Trouble};
 
 const fn shared<T: Send + Sync + 'static>() {}
@@ -12,5 +13,9 @@ fn handles_and_errors_can_go_to_any_thread_or_task() {
     shared::<RecorderOptions>();
     shared::<Trouble>();
     shared::<TapeError>();
+    cloned::<Redactor>();
+    shared::<Redactor>();
+    shared::<RedactError>();
+    shared::<BuildError>();
     shared::<TapeReader<std::io::BufReader<std::fs::File>>>();
 }

@@ -32,12 +32,6 @@ fn read_all() -> Vec<Conversation> {
     found
 }
 
-/// One of them.
-pub(crate) fn one(version: &str, name: &str) -> Conversation {
-    let version = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fixtures").join(version);
-    read(&version, &version.join(format!("{name}.jsonl")))
-}
-
 fn entries(folder: &Path) -> Vec<PathBuf> {
     let mut entries: Vec<_> =
         fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).collect();

@@ -4,6 +4,7 @@ use std::fs;
 use std::path::PathBuf;
 
 use countersign_record::diff::{DiffError, DiffOptions, How, TapeDiff, diff_tapes};
+use countersign_record::redact::Redactor;
 use countersign_record::{Channel, End, Entry, Note};
 use proptest::prelude::*;
 use serde_json::{Value, json};
@@ -179,6 +180,45 @@ fn what_is_sent_by_the_clock_means_nothing_unless_it_is_asked_for() {
 }
 
 #[test]
+fn how_a_transcript_is_mirrored_means_nothing_unless_it_is_asked_for() {
+    let mirror = |entries: &[Value]| json!({"type": "transcript_mirror", "filePath": "/x", "entries": entries});
+    let entry = |n: usize, text: &str| json!({"type": "user", "uuid": uuid(n), "text": text});
+    let state = json!({"type": "last-prompt", "lastPrompt": "a"});
+    let text = json!({"type": "assistant", "text": "x"});
+    let left = output(&[
+        mirror(&[entry(1, "a"), state.clone(), entry(2, "b")]),
+        text.clone(),
+        mirror(&[entry(3, "c")]),
+    ]);
+    let right = output(&[
+        mirror(&[entry(4, "a")]),
+        mirror(&[entry(5, "b"), entry(6, "c"), state]),
+        text.clone(),
+    ]);
+    let found = diff(&left, &right);
+    assert!(found.same, "{found}");
+    assert_eq!(found.counts.same, 4);
+    let mut options = DiffOptions::default();
+    options.deltas = true;
+    assert!(!Tapes::new(&left, &right).diff(&options).same);
+    let wrong = output(&[mirror(&[entry(4, "a"), entry(5, "b")]), mirror(&[entry(6, "d")]), text]);
+    let found = diff(&left, &wrong);
+    assert_eq!(shown(&found), ["out changed 3 2 entry.text"]);
+    assert_eq!(found.frames[0].label, "transcript user");
+}
+
+#[test]
+fn what_is_at_another_place_and_about_something_else_has_not_moved() {
+    let call =
+        |n: usize| json!({"type": "assistant", "call": uuid(n), "text": format!("call {n}")});
+    let done = |n: usize| json!({"type": "note", "call": uuid(n), "text": "done"});
+    let more = |n: usize| json!({"type": "other", "text": format!("between {n}")});
+    let left = output(&[call(1), call(2), done(1), more(1), more(2)]);
+    let right = output(&[call(1), call(2), more(1), more(2), done(2)]);
+    assert_eq!(shown(&diff(&left, &right)), ["out only left 3 -", "out only right - 5"]);
+}
+
+#[test]
 fn two_answers_that_were_swapped_are_found_by_their_ids() {
     let ask = |id: usize, file: &str| {
         let request =
@@ -323,4 +363,26 @@ fn a_diff_as_json_has_everything() {
             "differences": [{"path": "text", "why": "changed", "left": "\"a\"", "right": "\"b\""}]}])
     );
     assert_eq!(json["counts"]["changed"], json!(1));
+}
+
+#[test]
+fn a_redacted_tape_says_the_same_as_the_original() {
+    let key = "sk-ant-api03-AbCdEfGhIjKlMnOpQrStUvWxYz0123456789";
+    let folder = tempfile::tempdir().unwrap();
+    let [original, redacted] = ["original", "redacted"].map(|name| folder.path().join(name));
+    for conversation in conversations::all().iter().step_by(12) {
+        let mut conversation = conversation.clone();
+        let said = json!({"type": "user", "message": {"role": "user", "content": format!("key {key}, mail alice@corp.test")}});
+        let echo = json!({"type": "assistant", "text": format!("{key}: /home/alice/x")});
+        conversation.frames.push((Channel::In, said));
+        conversation.frames.push((Channel::Out, echo));
+        fs::write(&original, conversation.tape()).unwrap();
+        Redactor::builder().build().unwrap().redact_file(&original, &redacted).unwrap();
+        assert!(!fs::read_to_string(&redacted).unwrap().contains(key));
+        for (left, right) in [(&original, &redacted), (&redacted, &original)] {
+            let found = diff_tapes(left, right, &DiffOptions::default()).unwrap();
+            assert!(found.same, "{} {}: {found}", conversation.version, conversation.name);
+        }
+        fs::remove_file(&redacted).unwrap();
+    }
 }

@@ -186,6 +186,10 @@ fn a_placeholder_stands_for_any_text_but_always_the_same() {
     other(&redacted, &wrong, "b");
     wrong["b"] = json!(format!("Basic sk-1; {A}"));
     other(&redacted, &wrong, "b");
+    // A number is redacted to a text.
+    let port = |port: Value| json!({"a": &port, "b": &port});
+    same(&port(json!("redacted-number-1")), &port(json!(8080)));
+    other(&port(json!("redacted-number-1")), &json!({"a": 8080, "b": 8081}), "b");
     // Whoever has but one key may use it for two that were recorded.
     same(
         &json!({"a": "redacted-api-key-1", "b": "redacted-api-key-2"}),
@@ -394,7 +398,7 @@ fn change_times(value: &mut Value, seed: u64, said: bool) {
                             );
                         }
                         Value::String(text) => {
-                            *text = format!("2031-01-0{}T00:00:00Z", seed % 9 + 1)
+                            *text = format!("2031-01-0{}T00:00:00Z", seed % 9 + 1);
                         }
                         _ => {}
                     }
@@ -446,18 +450,17 @@ fn path(frame: &Value, pointer: &str) -> String {
     let mut at = frame;
     for step in pointer.split('/').skip(1) {
         let step = step.replace("~1", "/").replace("~0", "~");
-        if at.is_array() {
-            path += &format!("[{step}]");
-            at = &at[step.parse::<usize>().unwrap()];
-            continue;
-        }
-        if step.chars().all(|c| c.is_ascii_alphanumeric() || "_-".contains(c)) {
-            path += if path.is_empty() { "" } else { "." };
-            path += &step;
-        } else {
-            path += &format!("[{step:?}]");
-        }
-        at = &at[&step];
+        let plain = step.chars().all(|c| c.is_ascii_alphanumeric() || "_-".contains(c));
+        path = match (at.is_array(), plain) {
+            (true, _) => format!("{path}[{step}]"),
+            (false, true) if path.is_empty() => step.clone(),
+            (false, true) => format!("{path}.{step}"),
+            (false, false) => format!("{path}[{step:?}]"),
+        };
+        at = match at {
+            Value::Array(items) => &items[step.parse::<usize>().unwrap()],
+            other => &other[&step],
+        };
     }
     path
 }
@@ -489,6 +492,59 @@ fn every_recording_is_the_same_with_other_ids_and_times() {
                 found[0]
             );
             assert_eq!(left_form.frame(*channel, left), right_form.frame(*channel, right));
+        }
+    }
+}
+
+/// Any JSON, with keys and texts that mean something here among others.
+fn any_json() -> impl Strategy<Value = Value> {
+    let word = prop_oneof![
+        Just(A.to_owned()),
+        Just("toolu_01AbCdEfGhIj".to_owned()),
+        Just("redacted-api-key-1".to_owned()),
+        Just("2026-11-15T23:35:25Z".to_owned()),
+        Just("/home/dev/proj".to_owned()),
+        Just("duration_ms: ".to_owned()),
+        Just("/plans/".to_owned()),
+        "\\PC{0,6}",
+    ];
+    let text = prop::collection::vec(word, 0..5).prop_map(|words| words.concat());
+    let key = prop_oneof![
+        Just("type".to_owned()),
+        Just("uuid".to_owned()),
+        Just("request_id".to_owned()),
+        Just("input".to_owned()),
+        Just("duration_ms".to_owned()),
+        "\\PC{0,3}",
+    ];
+    let leaf = prop_oneof![
+        Just(Value::Null),
+        any::<bool>().prop_map(Value::from),
+        any::<i64>().prop_map(Value::from),
+        any::<f64>().prop_map(Value::from),
+        text.prop_map(Value::from),
+    ];
+    leaf.prop_recursive(4, 32, 5, move |inner| {
+        prop_oneof![
+            prop::collection::vec(inner.clone(), 0..5).prop_map(Value::from),
+            prop::collection::vec((key.clone(), inner), 0..5)
+                .prop_map(|fields| Value::Object(fields.into_iter().collect())),
+        ]
+    })
+}
+
+proptest! {
+    #[test]
+    fn anything_says_the_same_as_itself(value in any_json(), other in any_json()) {
+        let comparer = || Comparer::new(Rules::new()).with_path("cwd", "/home/dev/proj", "/home/dev/proj");
+        for channel in [Channel::In, Channel::Out] {
+            prop_assert_eq!(comparer().compare(channel, &value, &value), []);
+            // Two things differ in one direction if they differ in the other.
+            let there = comparer().compare(channel, &value, &other);
+            let back = comparer().compare(channel, &other, &value);
+            prop_assert_eq!(there.is_empty(), back.is_empty(), "{:?} {:?}", there, back);
+            let form = |value| Canonical::new(Rules::new()).frame(channel, value);
+            prop_assert_eq!(form(&value), form(&value));
         }
     }
 }
