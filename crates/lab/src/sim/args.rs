@@ -221,7 +221,7 @@ impl Args {
         let text = || first.map(str::to_owned);
         match name {
             "--input-format" => {
-                self.input_format = choice(name, "format", first, &["text", "stream-json"])?
+                self.input_format = choice(name, "format", first, &["text", "stream-json"])?;
             }
             "--output-format" => {
                 self.output_format =
@@ -230,14 +230,14 @@ impl Args {
             "--verbose" => self.verbose = true,
             "--permission-prompt-tool" => self.permission_prompt_tool = text(),
             "--permission-prompts" => {
-                self.permission_prompts = choice(name, "target", first, &["host", "none"])?
+                self.permission_prompts = choice(name, "target", first, &["host", "none"])?;
             }
             "--permission-mode" => self.permission_mode = mode(profile, first)?,
             "--dangerously-skip-permissions" => self.skip_permissions = true,
             "--allow-dangerously-skip-permissions" => self.allow_skip_permissions = true,
             "--allowedTools" | "--allowed-tools" => self.allowed_tools.extend(rule_list(values)),
             "--disallowedTools" | "--disallowed-tools" => {
-                self.disallowed_tools.extend(rule_list(values))
+                self.disallowed_tools.extend(rule_list(values));
             }
             "--tools" => self.tools = Some(rule_list(values)),
             "--add-dir" => self.add_dirs.extend(values.iter().map(PathBuf::from)),
@@ -304,7 +304,7 @@ fn help(profile: &Profile) -> String {
             text.push_str("\n  ");
             text.push_str(name);
             if *takes != Nothing {
-                text.push_str(&format!(" <{placeholder}>"));
+                text.extend([" <", placeholder, ">"]);
             }
         }
     }

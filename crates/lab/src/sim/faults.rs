@@ -26,15 +26,15 @@ impl Sim {
                 let line = frame.to_string();
                 self.out.write(line.get(..line.len() / 2).unwrap_or_default().as_bytes());
                 self.exit(KILLED);
-                std::future::pending().await
+                std::future::pending::<()>().await;
             }
             Fault::Exit(code) => {
                 self.exit(u8::try_from(code).unwrap_or(1));
-                std::future::pending().await
+                std::future::pending::<()>().await;
             }
             Fault::Freeze => {
                 self.life.frozen.set(true);
-                std::future::pending().await
+                std::future::pending::<()>().await;
             }
             Fault::FloodStderr(bytes) => flood_stderr(bytes),
             Fault::LongLine(bytes) => {

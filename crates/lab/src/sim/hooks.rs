@@ -73,18 +73,6 @@ impl Hooks {
         self.0.iter().any(|hook| hook.event == event)
     }
 
-    /// How many hooks there are for each event, in order.
-    pub(crate) fn counts(&self) -> Vec<(String, usize)> {
-        let mut counts: Vec<(String, usize)> = Vec::new();
-        for hook in &self.0 {
-            match counts.iter_mut().find(|(event, _)| *event == hook.event) {
-                Some((_, count)) => *count += 1,
-                None => counts.push((hook.event.clone(), 1)),
-            }
-        }
-        counts
-    }
-
     fn matching(&self, event: &str, subject: Option<&str>) -> Vec<Hook> {
         let fits = |hook: &&Hook| {
             hook.event == event
@@ -251,7 +239,7 @@ impl Sim {
         let reason = output.text("permissionDecisionReason").map(str::to_owned);
         match output.text("permissionDecision") {
             Some("deny") => {
-                before.deny = Some(reason.unwrap_or_else(|| "Blocked by hook".to_owned()))
+                before.deny = Some(reason.unwrap_or_else(|| "Blocked by hook".to_owned()));
             }
             Some("allow") => before.allow = true,
             Some("ask") => before.ask = Some(reason),

@@ -69,11 +69,6 @@ impl Plan {
         self.path.as_deref() == Some(path)
     }
 
-    /// Takes a path that an earlier process made up.
-    pub(crate) fn adopt(&mut self, path: PathBuf) {
-        self.path = Some(path);
-    }
-
     /// Forgets the path, as for a new session.
     pub(crate) fn forget(&mut self) {
         *self = Self::default();

@@ -58,7 +58,7 @@ pub(crate) enum UnknownCommand {
     /// `Unknown skill: x`.
     UnknownSkill,
     /// `Unknown command: /x`.
-    UnknownCommand,
+    Refused,
     /// It goes to the model as it stands.
     Prompt,
 }
@@ -334,7 +334,7 @@ static V2_1_197: Profile = Profile {
     agent_tool: "Agent",
     background_agents: true,
     commands_as_assistant: true,
-    unknown_command: UnknownCommand::UnknownCommand,
+    unknown_command: UnknownCommand::Refused,
     clears: true,
     plan_paths: true,
     plan_always_edited: true,

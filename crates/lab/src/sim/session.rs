@@ -84,11 +84,6 @@ impl Session {
         self.write(entry);
     }
 
-    /// The last entry of the model.
-    pub(crate) fn last_assistant(&self) -> Option<&str> {
-        self.assistant.as_deref()
-    }
-
     /// The last entry of the chain.
     pub(crate) fn leaf(&self) -> Option<&str> {
         self.leaf.as_deref()
@@ -236,7 +231,8 @@ pub(crate) fn by_title(env: &Env, title: &str) -> Option<PathBuf> {
     paths.find(|path| {
         let text = fs::read_to_string(path).unwrap_or_default();
         let titles = text.lines().filter_map(Json::parse);
-        let last = titles.filter_map(|line| line.text("customTitle").map(str::to_owned)).last();
+        let last =
+            titles.filter_map(|line| line.text("customTitle").map(str::to_owned)).next_back();
         last.as_deref() == Some(title)
     })
 }

@@ -59,7 +59,7 @@ impl Settings {
 
     /// Whether the files of a source are read.
     pub(crate) fn reads(&self, source: &str) -> bool {
-        self.sources.iter().any(|known| *known == source)
+        self.sources.contains(&source)
     }
 
     /// The value of a key, from the layer with the most weight.

@@ -64,7 +64,7 @@ impl Sim {
                 self.emit_init();
                 return Some(End::Local(format!("Unknown skill: {name}")));
             }
-            UnknownCommand::UnknownCommand if !known => format!("Unknown command: /{name}"),
+            UnknownCommand::Refused if !known => format!("Unknown command: /{name}"),
             _ => format!("/{name} isn't available in this environment."),
         };
         self.emit_init();
@@ -338,7 +338,7 @@ fn short(number: u64) -> String {
         0..1_000 => number.to_string(),
         1_000..1_000_000 => {
             let tenths = number / 100;
-            if tenths % 10 == 0 {
+            if tenths.is_multiple_of(10) {
                 format!("{}k", tenths / 10)
             } else {
                 format!("{}.{}k", tenths / 10, tenths % 10)

@@ -16,7 +16,7 @@ use super::clock::new_uuid;
 use super::env::Env;
 use super::exec::{Executor, Tasks};
 use super::hooks::Hooks;
-use super::input::{self, Incoming};
+use super::input::{self, Incoming, UserMessage};
 use super::json::{Json, Object, obj};
 use super::mcp::Servers;
 use super::meter::Meter;
@@ -368,7 +368,7 @@ impl Sim {
         }
     }
 
-    fn take_message(&self, message: super::input::UserMessage) {
+    fn take_message(&self, message: UserMessage) {
         if let Some(uuid) = &message.uuid
             && !self.session.borrow_mut().note_message(uuid)
         {

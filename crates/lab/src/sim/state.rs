@@ -268,7 +268,8 @@ impl Sim {
         }
         let denied = self.permissions.borrow().denied_tools();
         tools.retain(|tool| {
-            !denied.contains(tool) && !(tool == "Task" && denied.iter().any(|name| name == "Agent"))
+            let renamed = tool == "Task" && denied.iter().any(|name| name == "Agent");
+            !denied.contains(tool) && !renamed
         });
         tools.extend(self.servers.borrow().tool_names());
         tools

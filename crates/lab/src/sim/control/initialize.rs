@@ -69,7 +69,7 @@ impl Sim {
         for (key, value) in self.catalog.initialize().iter() {
             match key {
                 "current_permission_mode" => {
-                    payload.set(key, self.permissions.borrow().told_mode())
+                    payload.set(key, self.permissions.borrow().told_mode());
                 }
                 "session_state" => payload.set(key, self.state()),
                 "claude_code_version" => {

@@ -203,7 +203,8 @@ fn does(env: &Env, command: &str, knows_more: bool, tee_writes: bool) -> Does {
                 || command.strip_prefix(known).is_some_and(|rest| rest.starts_with(' '))
         })
     };
-    if !known(LOOKING) && !(knows_more && known(LOOKING_NEW)) {
+    let looks = known(LOOKING) || (knows_more && known(LOOKING_NEW));
+    if !looks {
         return Does::Anything;
     }
     let outside = plain

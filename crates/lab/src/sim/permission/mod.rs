@@ -181,8 +181,7 @@ impl Permissions {
                 }
             }
             Update::RemoveDirectories { directories, .. } => {
-                self.dirs
-                    .retain(|(dir, _)| !directories.iter().any(|gone| PathBuf::from(gone) == *dir));
+                self.dirs.retain(|(dir, _)| !directories.iter().any(|gone| Path::new(gone) == dir));
             }
             Update::AddRules { .. } | Update::ReplaceRules { .. } | Update::SetMode { .. } => {}
         }

@@ -141,7 +141,7 @@ impl Sim {
         let (sim, tool, id) = (Rc::clone(self), call.name.clone(), call.id.clone());
         Box::pin(async move {
             let heard = sim.call_hooks("PermissionRequest", Some(&tool), told, Some(&id)).await;
-            let decisions = heard.into_iter().filter_map(|heard| match heard {
+            let mut decisions = heard.into_iter().filter_map(|heard| match heard {
                 Heard::Answer(answer) => {
                     let output = answer.get("hookSpecificOutput")?;
                     output
@@ -151,7 +151,7 @@ impl Sim {
                 }
                 _ => None,
             });
-            match decisions.last() {
+            match decisions.next_back() {
                 Some(decision) => decision,
                 None => std::future::pending().await,
             }

@@ -413,7 +413,7 @@ impl<'a> Stream<'a> {
 
     fn frame_with(&self, block: Object, stop: Json, mut extra: Object) -> String {
         let block = Json::from(block);
-        let message = self.message(vec![block.clone()], stop.clone(), true);
+        let message = self.message(vec![block.clone()], stop, true);
         let turn = &self.scope.turn;
         if self.sim.profile.lifecycle && self.scope.agent().is_none() && !turn.marked.replace(true)
         {
