@@ -7,17 +7,25 @@ use std::path::{Path, PathBuf};
 
 use countersign_lab::script::{Answer, Script};
 use countersign_lab::{Lab, Program, Version, Versions};
-use countersign_record::{Channel, End, Entry, StandIn, TapeReader};
+use countersign_record::redact::Redactor;
+use countersign_record::replay::Speed;
+use countersign_record::{Channel, End, Entry, ReplayStandIn, StandIn, TapeReader};
 use libtest_mimic::{Failed, Trial};
 use serde_json::{Value, json};
 
 use crate::{installed, trial};
 
+/// Something that is not for everybody.
+const ADDRESS: &str = "somebody@mail.test";
+
 /// The version of the SDK that is tested.
 const SDK: &str = "0.2.182";
 
 pub(crate) fn trials() -> Vec<Trial> {
-    vec![trial("python_sdk::is_recorded_unchanged", recorded)]
+    vec![
+        trial("python_sdk::is_recorded_and_replayed", recorded_and_replayed),
+        trial("python_sdk::runs_on_the_simulated_cli", simulated),
+    ]
 }
 
 fn script() -> Script {
@@ -37,7 +45,17 @@ fn expected() -> Value {
     })
 }
 
-async fn recorded() -> Result<(), Failed> {
+async fn simulated() -> Result<(), Failed> {
+    let executable = PathBuf::from(env!("CARGO_BIN_EXE_countersign-sim"));
+    let program = Program::Simulated { executable, version: Version::TESTED[0] };
+    let lab = Lab::builder(program, script()).start().await?;
+    assert_eq!(turn(&lab, &lab.stand_in()?).await, expected());
+    assert!(lab.work().join("new.txt").exists());
+    lab.close().await?;
+    Ok(())
+}
+
+async fn recorded_and_replayed() -> Result<(), Failed> {
     let cli = installed(Version::TESTED[0]).await;
     let lab = Lab::builder(Program::Real(cli.clone()), script()).start().await?;
     let (tape, claude) = (lab.root().join("session.tape"), lab.root().join("recorded-claude"));
@@ -58,6 +76,33 @@ async fn recorded() -> Result<(), Failed> {
         })
     };
     assert!(said(Channel::Out, "can_use_tool") && said(Channel::In, r#""behavior": "allow""#));
+
+    // Again, with the tape in the place of the CLI: the model is not asked, nothing is written.
+    fs::remove_file(lab.work().join("new.txt"))?;
+    let asked = lab.model().requests().len();
+    let player = tape_program();
+    let replay = |tape| ReplayStandIn {
+        player: &player,
+        tape,
+        lenient: false,
+        speed: Speed::Fast,
+        report: None,
+    };
+    let replayed = lab.root().join("replayed-claude");
+    replay(&tape).write(&replayed)?;
+    assert_eq!(turn(&lab, &replayed).await, expected());
+
+    // And with the tape redacted: what stands for the address fits what the client says.
+    let clean = lab.root().join("clean.tape");
+    let manifest =
+        Redactor::builder().literal("address", ADDRESS)?.build()?.redact_file(&tape, &clean)?;
+    assert!(manifest.total > 0, "the address in the prompt is found");
+    assert!(!fs::read_to_string(&clean)?.contains(ADDRESS));
+    let replayed = lab.root().join("replayed-clean-claude");
+    replay(&clean).write(&replayed)?;
+    assert_eq!(turn(&lab, &replayed).await, expected());
+    assert_eq!(lab.model().requests().len(), asked);
+    assert!(!lab.work().join("new.txt").exists());
     lab.close().await?;
     Ok(())
 }
@@ -66,7 +111,8 @@ async fn recorded() -> Result<(), Failed> {
 async fn turn(lab: &Lab, claude: &Path) -> Value {
     let python = python().await;
     let program = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/python/permission_turn.py");
-    let arguments = [program, claude.to_str().unwrap(), "Write it."].map(str::to_owned);
+    let arguments =
+        [program.to_owned(), claude.to_str().unwrap().to_owned(), format!("Write to {ADDRESS}.")];
     let mut command = lab.command(&python, &BTreeMap::new(), &arguments).unwrap();
     let output = command.args(&arguments).output().await.unwrap();
     let [out, err] = [output.stdout, output.stderr].map(|text| String::from_utf8(text).unwrap());
