@@ -32,6 +32,12 @@
 //!
 //! A tape has secrets on it. [`redact::Redactor`] takes them out.
 //!
+//! # Compare and play tapes
+//!
+//! [`diff`] compares two tapes and [`replay`] plays one to a client in place of the CLI; both go by
+//! what is said, apart from ids and times, which is told by [`meaning`]. How they decide is described
+//! in `docs/replay.md`.
+//!
 //! # Rules that hold everywhere
 //!
 //! - Nothing that goes wrong with a tape reaches the session that is recorded.

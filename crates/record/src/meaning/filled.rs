@@ -4,6 +4,10 @@ use std::collections::HashMap;
 
 use super::text::Segment;
 
+/// How many places are tried for a part of a text: enough for any text that was not made to take
+/// long.
+const MAX_TRIES: usize = 100_000;
+
 /// What stands in a filled text where the other has something that varies.
 pub(super) type Found<'t> = Vec<(Segment<'t>, &'t str)>;
 
@@ -25,25 +29,44 @@ pub(super) fn fill<'t>(
     for placeholder in placeholders {
         let run = runs.next()?;
         let last = runs.peek().is_none();
-        let start = at;
         // The first place at which the run can stand; for the last one, that at the end.
-        let (begin, end, more) = text
-            .get(start..)?
-            .char_indices()
-            .skip(1)
-            .map(|(offset, _)| start + offset)
-            .chain([text.len()])
-            .filter(|begin| *begin > start)
-            .find_map(|begin| {
+        let (begin, end, more) =
+            candidates(run, text, at, last).take(MAX_TRIES).find_map(|begin| {
                 let mut more = Vec::new();
                 let end = tokens.run(run, text, begin, &mut more)?;
                 (!last || end == text.len()).then_some((begin, end, more))
             })?;
-        found.push((*placeholder, text.get(start..begin)?));
+        found.push((*placeholder, text.get(at..begin)?));
         found.extend(more);
         at = end;
     }
     (at == text.len()).then_some(found)
+}
+
+/// Where a run may stand in a text, after something that is not empty and begins at `start`.
+fn candidates<'a>(
+    run: &'a [Segment<'_>],
+    text: &'a str,
+    start: usize,
+    last: bool,
+) -> Box<dyn Iterator<Item = usize> + 'a> {
+    let after = text.ceil_char_boundary(start + 1);
+    match run {
+        [] if last => Box::new([text.len()].into_iter().filter(move |at| *at > start)),
+        [Segment::Literal(literal)] if last => {
+            let at = text.len().checked_sub(literal.len()).filter(|at| *at >= after);
+            Box::new(at.into_iter())
+        }
+        [Segment::Literal(literal), ..] => {
+            let mut from = after;
+            Box::new(std::iter::from_fn(move || {
+                let at = from + text.get(from..)?.find(literal)?;
+                from = text.ceil_char_boundary(at + 1);
+                Some(at)
+            }))
+        }
+        _ => Box::new((after..=text.len()).filter(|at| text.is_char_boundary(*at))),
+    }
 }
 
 /// The segments of a text by where they begin.
@@ -103,6 +126,13 @@ mod tests {
     }
 
     #[test]
+    fn a_text_that_fits_nearly_everywhere_does_not_take_for_ever() {
+        let long = "a".repeat(200_000);
+        check(&format!("redacted-b-1 {long}"), &format!("{long}{long}"), None);
+        check(&format!("redacted-b-1 {long} redacted-b-2"), &format!("{long} {long}"), None);
+    }
+
+    #[test]
     fn placeholders_are_filled_with_as_little_as_can_be() {
         check("redacted-a-1", "x", Some(&["x"]));
         check("redacted-a-1", "", None);
@@ -114,6 +144,8 @@ mod tests {
         check("redacted-a-1 ü", "ö ü", Some(&["ö"]));
         let id = "55555555-5555-4555-8555-555555555555";
         check(&format!("redacted-a-1 {id}!"), &format!("key {id}!"), Some(&["key", id]));
+        check("redacted-a-1 redacted-b-1", "x y z", Some(&["x", "y z"]));
+        check("redacted-a-1", "ü", Some(&["ü"]));
         check("at 2026-01-01T00:00:00Z redacted-a-1", "at 2027-01-01T00:00:00Z x", Some(&["x"]));
     }
 }

@@ -20,6 +20,9 @@ const MAX_SPACE: usize = 16;
 /// How long a value without quotes may be: what a header may have.
 const MAX_BARE: usize = 8192;
 
+/// How much of a value without quotes shows whether it is one.
+const SAMPLE: usize = 64;
+
 /// A value that its name calls secret.
 #[derive(Debug)]
 pub(super) struct Assignment<'a> {
@@ -30,6 +33,8 @@ pub(super) struct Assignment<'a> {
     /// The value without escapes.
     pub(super) value: Cow<'a, [u8]>,
     pub(super) name: Name,
+    /// Quotes stand around the value.
+    quoted: bool,
 }
 
 /// What stands between a name and its value.
@@ -48,7 +53,16 @@ pub(super) fn assignments<'a>(
     text: &'a [u8],
     last_words: &'a Regex,
 ) -> impl Iterator<Item = Assignment<'a>> {
-    last_words.find_iter(text).filter_map(|word| assignment(text, word.end()))
+    let mut done = 0;
+    last_words.find_iter(text).filter_map(move |word| {
+        if word.start() < done {
+            return None;
+        }
+        let found = assignment(text, word.end())?;
+        // What stands in a value without quotes goes with it.
+        done = if found.quoted { done } else { found.range.end };
+        Some(found)
+    })
 }
 
 /// Reads the assignment to the name that ends at `name_end`.
@@ -84,14 +98,11 @@ fn assignment(text: &[u8], name_end: usize) -> Option<Assignment<'_>> {
             range,
             value,
             name,
+            quoted: true,
         });
     }
     let start = value_at + scheme(name, text.get(value_at..)?);
-    let range = start..start + bare_length(name, text.get(start..)?);
-    let value = text.get(range.clone())?;
-    // A call or an index is code, not a value. A cookie is a header, and ends somewhere.
-    let is_code =
-        matches!(text.get(range.end), Some(b'(' | b'[')) && name.announced != Announced::Cookie;
+    let rest = text.get(start..)?;
     let trusted = match separator {
         Separator::Equals => (name.shouted && !spaced) || dashes > 0 || is_query(text, name_start),
         Separator::Colon => start > value_at,
@@ -99,16 +110,22 @@ fn assignment(text: &[u8], name_end: usize) -> Option<Assignment<'_>> {
         // Only quoted strings are elements of a list.
         Separator::Comma => return None,
     };
-    let plausible = if trusted {
-        is_value(value) && value.len() >= 4
-    } else {
-        is_random(value) && is_value(value)
-    };
-    (plausible && !is_code).then_some(Assignment {
+    // The beginning is enough to tell, and there may be many names in a long text.
+    let sample = rest.get(..bare_length(name, rest, SAMPLE))?;
+    let plausible = if trusted { sample.len() >= 4 } else { is_random(sample) };
+    if !plausible || !is_value(sample) {
+        return None;
+    }
+    let range = start..start + bare_length(name, rest, MAX_BARE);
+    // A call or an index is code, not a value. A cookie is a header, and ends somewhere.
+    let is_code =
+        matches!(text.get(range.end), Some(b'(' | b'[')) && name.announced != Announced::Cookie;
+    (!is_code).then_some(Assignment {
         context: name_start..range.end,
+        value: Cow::Borrowed(text.get(range.clone())?),
         range,
-        value: Cow::Borrowed(value),
         name,
+        quoted: false,
     })
 }
 
@@ -156,8 +173,8 @@ fn is_query(text: &[u8], start: usize) -> bool {
     matches!(before, Some(b'?' | b'&'))
 }
 
-/// How long a value without quotes is.
-fn bare_length(name: Name, text: &[u8]) -> usize {
+/// How long a value without quotes is, at most `limit`.
+fn bare_length(name: Name, text: &[u8], limit: usize) -> usize {
     // A cookie is a list of values; it ends with the line or the argument.
     let list = name.announced == Announced::Cookie;
     let ends = |byte: u8| match byte {
@@ -166,7 +183,7 @@ fn bare_length(name: Name, text: &[u8]) -> usize {
         b'&' | b'|' => true,
         byte => byte.is_ascii_whitespace(),
     };
-    let length = text.iter().take(MAX_BARE).take_while(|byte| !ends(**byte)).count();
+    let length = text.iter().take(limit).take_while(|byte| !ends(**byte)).count();
     let value = text.get(..length).unwrap_or_default();
     // The end of a sentence is not part of the value.
     length - value.iter().rev().take_while(|byte| matches!(byte, b'.' | b',' | b':' | b' ')).count()

@@ -50,6 +50,21 @@ pub(super) struct Name {
 pub(super) const LAST_WORDS: &str =
     r"(?i-u)passw(?:or)?d|passphrase|pwd|secret|key|token|authorization|cookie|code|verifier";
 
+/// How a name that says so can end.
+const ENDS: &[&[u8]] = &[
+    b"password",
+    b"passwd",
+    b"passphrase",
+    b"pwd",
+    b"secret",
+    b"key",
+    b"token",
+    b"authorization",
+    b"cookie",
+    b"code",
+    b"verifier",
+];
+
 /// What makes a `…Key` a secret one.
 const KEYS: &[&str] = &[
     "api",
@@ -113,6 +128,10 @@ const ORDINARY: &[&str] = &[
 /// What a name announces, if it says that its value is a secret.
 pub(super) fn announces(name: &[u8]) -> Option<Name> {
     let is_part = |byte: &u8| is_word(*byte) || matches!(byte, b'-' | b'.' | b':' | b' ');
+    // Nearly all names are ordinary, and this is asked for each.
+    if !ENDS.iter().any(|end| ends_with(name, end)) {
+        return None;
+    }
     // A longer one, or one with other characters, is a text rather than a name.
     if name.len() > MAX_NAME || !name.iter().all(is_part) {
         return None;
@@ -146,6 +165,12 @@ pub(super) fn announces(name: &[u8]) -> Option<Name> {
         _ => return None,
     };
     Some(Name { announced, shouted, has_scheme })
+}
+
+/// Whether a name ends so, in capitals or not.
+fn ends_with(name: &[u8], end: &[u8]) -> bool {
+    let start = name.len().checked_sub(end.len());
+    start.and_then(|start| name.get(start..)).is_some_and(|last| last.eq_ignore_ascii_case(end))
 }
 
 /// The words of a name, in lower case.

@@ -79,12 +79,12 @@ type Row = (&'static str, &'static str, &'static str, &'static str, Check);
 /// the search goes on one byte further, and hostile text could make that take for ever.
 const TABLE: &[Row] = &[
     ("anthropic-key", "api-key", "sk-ant-", r"sk-ant-[A-Za-z0-9_-]{8,}", Check::None),
-    ("openai-key", "api-key", "sk-", r"sk-[A-Za-z0-9_-]{20,400}", Check::StartRandom),
+    ("openai-key", "api-key", "sk-", r"sk-[A-Za-z0-9_-]{20,250}", Check::StartRandom),
     (
         "stripe-key",
         "api-key",
         "k_live_|k_test_",
-        r"[srp]k_(?:live|test)_[A-Za-z0-9]{16,400}",
+        r"[srp]k_(?:live|test)_[A-Za-z0-9]{16,250}",
         Check::Start,
     ),
     (
@@ -94,9 +94,9 @@ const TABLE: &[Row] = &[
         r"(?:AKIA|ASIA|ABIA|ACCA)[A-Z2-7]{16}",
         Check::Whole,
     ),
-    ("google-key", "api-key", "AIza", r"AIza[A-Za-z0-9_-]{35,400}", Check::Start),
-    ("google-key", "api-key", "GOCSPX-", r"GOCSPX-[A-Za-z0-9_-]{20,400}", Check::Start),
-    ("google-key", "token", "ya29.", r"ya29\.[A-Za-z0-9_-]{20,1000}", Check::Start),
+    ("google-key", "api-key", "AIza", r"AIza[A-Za-z0-9_-]{35,60}", Check::Start),
+    ("google-key", "api-key", "GOCSPX-", r"GOCSPX-[A-Za-z0-9_-]{20,60}", Check::Start),
+    ("google-key", "token", "ya29.", r"ya29\.[A-Za-z0-9_-]{20,500}", Check::Start),
     (
         "github-token",
         "token",
@@ -109,7 +109,7 @@ const TABLE: &[Row] = &[
         "gitlab-token",
         "token",
         "glpat-|glptt-|gldt-|glrt-|glcbt-|gloas-|glft-|glagent-|glsoat-|glimt-",
-        r"gl(?:pat|ptt|dt|rt|cbt|oas|ft|agent|soat|imt)-[A-Za-z0-9_-]{16,400}",
+        r"gl(?:pat|ptt|dt|rt|cbt|oas|ft|agent|soat|imt)-[A-Za-z0-9_-]{16,250}",
         Check::Start,
     ),
     ("slack-token", "token", "xox", r"xox[a-z]-[A-Za-z0-9-]{10,}", Check::None),
@@ -121,8 +121,8 @@ const TABLE: &[Row] = &[
         r"hooks\.slack\.com/services/([A-Za-z0-9/_]{20,})",
         Check::None,
     ),
-    ("npm-token", "token", "npm_", r"npm_[A-Za-z0-9]{36,400}", Check::Start),
-    ("huggingface-token", "token", "hf_", r"hf_[A-Za-z0-9]{30,400}", Check::Start),
+    ("npm-token", "token", "npm_", r"npm_[A-Za-z0-9]{36,60}", Check::Start),
+    ("huggingface-token", "token", "hf_", r"hf_[A-Za-z0-9]{30,60}", Check::Start),
     (
         "service-key",
         "api-key",
@@ -130,18 +130,18 @@ const TABLE: &[Row] = &[
         r"SG\.[A-Za-z0-9_-]{16,64}\.[A-Za-z0-9_-]{16,64}",
         Check::Start,
     ),
-    ("service-key", "api-key", "pypi-", r"pypi-[A-Za-z0-9_-]{50,400}", Check::Start),
-    ("service-key", "api-key", "dckr_pat_", r"dckr_pat_[A-Za-z0-9_-]{20,400}", Check::Start),
-    ("service-key", "api-key", "dop_v1_|doo_v1_", r"do[op]_v1_[a-f0-9]{40,400}", Check::Start),
+    ("service-key", "api-key", "pypi-", r"pypi-[A-Za-z0-9_-]{50,250}", Check::Start),
+    ("service-key", "api-key", "dckr_pat_", r"dckr_pat_[A-Za-z0-9_-]{20,60}", Check::Start),
+    ("service-key", "api-key", "dop_v1_|doo_v1_", r"do[op]_v1_[a-f0-9]{40,100}", Check::Start),
     (
         "service-key",
         "api-key",
         "gsk_|xai-|pplx-|r8_",
-        r"(?:gsk_|xai-|pplx-|r8_)[A-Za-z0-9]{30,400}",
+        r"(?:gsk_|xai-|pplx-|r8_)[A-Za-z0-9]{30,120}",
         Check::Start,
     ),
     // Three parts, or five of which one may be empty, or fewer where it was cut.
-    ("jwt", "jwt", "eyJ", r"eyJ[A-Za-z0-9_-]{8,2000}(?:\.\.?[A-Za-z0-9_-]{4,}){1,4}", Check::Jwt),
+    ("jwt", "jwt", "eyJ", r"eyJ[A-Za-z0-9_-]{8,1000}(?:\.\.?[A-Za-z0-9_-]{4,}){1,4}", Check::Jwt),
     ("bearer", "token", "bearer", r"(?i)bearer[ \t]+([a-z0-9._~+/=-]{8,})", Check::StartDigit),
     ("basic-auth", "login", "basic", r"(?i)basic[ \t]+([a-z0-9+/]{8,}={0,2})", Check::StartLogin),
 ];

@@ -266,9 +266,13 @@ fn a_tape_that_is_larger_than_memory_is_compared_and_played() {
     let tape = place.path("large");
     large_tape(&tape, 1000, 32 * 1024);
     assert!(std::fs::metadata(&tape).unwrap().len() > MEGABYTES * 1024 * 1024);
-    let same = run(with_memory(MEGABYTES).arg("diff").args([&tape, &tape]), b"");
-    assert!(same.status.success(), "{:?}", String::from_utf8_lossy(&same.stderr));
-    assert!(String::from_utf8(same.stdout).unwrap().ends_with("the same: 1000 frames\n"));
+    let small = place.path("small");
+    large_tape(&small, 10, 32 * 1024);
+    let found = run(with_memory(MEGABYTES).arg("diff").args([&tape, &small]), b"");
+    assert_eq!(found.status.code(), Some(1), "{:?}", String::from_utf8_lossy(&found.stderr));
+    let shown = String::from_utf8(found.stdout).unwrap();
+    let counts = "different: 0 changed, 0 moved, 990 only left, 0 only right, 10 the same\n";
+    assert!(shown.ends_with(counts), "{:?}", shown.lines().last());
     let mut session = Session::start(with_memory(MEGABYTES).args(["replay", "--tape"]).arg(&tape));
     let mut count = 0;
     while !session.read().is_empty() {
