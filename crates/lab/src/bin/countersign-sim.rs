@@ -43,7 +43,9 @@ fn main() -> ExitCode {
     if script.is_some() || version.is_some() {
         launch.script = script.filter(|script| !script.is_empty()).map(PathBuf::from);
         launch.version = version.unwrap_or_else(|| DEFAULT_VERSION.to_owned());
-        launch.claude_args = std::env::args().skip(1).collect();
+        // What is not text is no flag of the CLI; it is shown in the complaint about it.
+        let words = std::env::args_os().skip(1);
+        launch.claude_args = words.map(|word| word.to_string_lossy().into_owned()).collect();
     } else {
         let options = Options::parse();
         launch.script = options.script;

@@ -26,6 +26,8 @@ const SIDE_ANSWER: &str = "ok";
 #[derive(Clone, Debug)]
 pub struct Player {
     script: Script,
+    /// Which script it began with.
+    fingerprint: u64,
     /// Values from the caller.
     given: BTreeMap<String, String>,
     /// How often each entry was served.
@@ -41,6 +43,8 @@ pub struct Player {
 /// How far a script has been played, so that another player can go on from there.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Progress {
+    /// Which script it was.
+    script: u64,
     served: Vec<u32>,
     turn: u64,
     calls: u64,
@@ -122,12 +126,28 @@ struct Scene<'a> {
     groups: Vec<Group>,
 }
 
+/// Tells scripts apart (FNV-1a of the text). It is written to files, so it must be the same in
+/// every build.
+fn fingerprint(script: &Script) -> u64 {
+    script.to_toml().bytes().fold(0xcbf2_9ce4_8422_2325, |hash, byte| {
+        (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)
+    })
+}
+
 impl Player {
     /// A player at the start of a script.
     #[must_use]
     pub fn new(script: Script) -> Self {
         let served = vec![0; script.entries.len()];
-        Self { script, given: BTreeMap::new(), served, turn: 0, calls: 0, labels: BTreeMap::new() }
+        Self {
+            fingerprint: fingerprint(&script),
+            script,
+            given: BTreeMap::new(),
+            served,
+            turn: 0,
+            calls: 0,
+            labels: BTreeMap::new(),
+        }
     }
 
     /// Gives a variable a value, which goes before that in the script.
@@ -146,11 +166,17 @@ impl Player {
     /// How far the script has been played.
     #[must_use]
     pub fn progress(&self) -> Progress {
-        let Self { served, turn, calls, labels, .. } = self;
-        Progress { served: served.clone(), turn: *turn, calls: *calls, labels: labels.clone() }
+        Progress {
+            script: self.fingerprint,
+            served: self.served.clone(),
+            turn: self.turn,
+            calls: self.calls,
+            labels: self.labels.clone(),
+        }
     }
 
-    /// Goes on from where another player of the same script was.
+    /// Goes on from where another player of the same script was. A player of another script stays
+    /// at its start: the two have nothing to do with each other.
     ///
     /// ```
     /// use countersign_lab::script::{Answer, Player, Script};
@@ -163,10 +189,17 @@ impl Player {
     /// let mut second = Player::new(script);
     /// second.go_on_from(first.progress());
     /// assert_eq!(second.answer(&request).blocks, Answer::text("Two.").blocks);
+    ///
+    /// let mut other = Player::new(Script::new().then(Answer::text("Uno.")));
+    /// other.go_on_from(first.progress());
+    /// assert_eq!(other.answer(&request).blocks, Answer::text("Uno.").blocks);
     /// ```
     pub fn go_on_from(&mut self, progress: Progress) {
-        let Progress { mut served, turn, calls, labels } = progress;
-        // The script may have become longer or shorter since.
+        let Progress { script, mut served, turn, calls, labels } = progress;
+        if script != self.fingerprint {
+            return;
+        }
+        // Entries may have been pushed since.
         served.resize(self.script.entries.len(), 0);
         (self.served, self.turn, self.calls, self.labels) = (served, turn, calls, labels);
     }

@@ -24,6 +24,8 @@ pub(crate) struct Args {
     pub(crate) max_turns: Option<u64>,
     pub(crate) max_budget_usd: Option<f64>,
     pub(crate) resume: Option<String>,
+    /// The entry that the past ends with.
+    pub(crate) resume_at: Option<String>,
     pub(crate) continue_latest: bool,
     pub(crate) fork_session: bool,
     pub(crate) session_id: Option<String>,
@@ -31,7 +33,6 @@ pub(crate) struct Args {
     pub(crate) session_mirror: bool,
     pub(crate) partial_messages: bool,
     pub(crate) replay_user_messages: bool,
-    pub(crate) hook_events: bool,
     pub(crate) forward_subagent_text: bool,
     pub(crate) setting_sources: Option<String>,
     pub(crate) settings: Option<String>,
@@ -41,6 +42,8 @@ pub(crate) struct Args {
     pub(crate) json_schema: Option<String>,
     pub(crate) await_initialize: bool,
     pub(crate) bare: bool,
+    pub(crate) safe_mode: bool,
+    pub(crate) no_slash_commands: bool,
 }
 
 /// What a command line comes to.
@@ -246,6 +249,7 @@ impl Args {
             "--max-turns" => self.max_turns = first.and_then(|value| value.parse().ok()),
             "--max-budget-usd" => self.max_budget_usd = first.and_then(|value| value.parse().ok()),
             "--resume" => self.resume = Some(first.unwrap_or_default().to_owned()),
+            "--resume-session-at" => self.resume_at = text(),
             "--continue" => self.continue_latest = true,
             "--fork-session" => self.fork_session = true,
             "--session-id" => self.session_id = text(),
@@ -253,7 +257,6 @@ impl Args {
             "--session-mirror" => self.session_mirror = true,
             "--include-partial-messages" => self.partial_messages = true,
             "--replay-user-messages" => self.replay_user_messages = true,
-            "--include-hook-events" => self.hook_events = true,
             "--forward-subagent-text" => self.forward_subagent_text = true,
             "--setting-sources" => self.setting_sources = text(),
             "--settings" => self.settings = text(),
@@ -263,6 +266,8 @@ impl Args {
             "--json-schema" => self.json_schema = text(),
             "--await-initialize" => self.await_initialize = true,
             "--bare" => self.bare = true,
+            "--safe-mode" => self.safe_mode = true,
+            "--disable-slash-commands" => self.no_slash_commands = true,
             // The others are known, and change nothing that a client of the protocol can see.
             _ => {}
         }
@@ -304,7 +309,9 @@ fn help(profile: &Profile) -> String {
             text.push_str("\n  ");
             text.push_str(name);
             if *takes != Nothing {
-                text.extend([" <", placeholder, ">"]);
+                text.push_str(" <");
+                text.push_str(placeholder);
+                text.push('>');
             }
         }
     }

@@ -7,7 +7,6 @@ use std::time::Duration;
 use super::clock::{epoch_ms, new_id};
 use super::exec::Flag;
 use super::json::{Json, Object, obj};
-use super::profile::Release;
 use super::queue::{Notice, Work};
 use super::state::Sim;
 
@@ -131,12 +130,17 @@ impl Background {
     /// As a stop hook is told of them.
     pub(crate) fn for_hooks(&self) -> Vec<Object> {
         let task = |task: &Task| {
+            let (kind, agent) = match &task.kind {
+                Kind::Command => ("shell", None),
+                Kind::Agent { kind } => ("subagent", Some(kind.as_str())),
+            };
             obj! {
                 "id": &task.id,
-                "type": task.kind.name(),
+                "type": kind,
                 "status": "running",
                 "description": &task.description,
                 "command"?: task.command.as_deref(),
+                "agent_type"?: agent,
             }
         };
         self.running.iter().map(task).collect()
@@ -198,7 +202,7 @@ impl Sim {
     /// Tells that a task has begun.
     pub(crate) fn emit_task_started(&self, task: &Task, background: bool, prompt: Option<&str>) {
         let internals = self.profile.internals;
-        let modern = self.profile.request_ids;
+        let modern = self.profile.modern;
         let agent = match &task.kind {
             Kind::Agent { kind } => Some(kind.as_str()),
             Kind::Command => None,
@@ -228,7 +232,7 @@ impl Sim {
         usage: Option<Object>,
     ) {
         let internals = self.profile.internals;
-        if self.profile.request_ids {
+        if self.profile.modern {
             self.emit_system(
                 "task_updated",
                 obj! {
@@ -316,25 +320,22 @@ impl Sim {
         if self.background.borrow().is_idle() {
             return false;
         }
-        // 2.1.197 does not wait for commands, only for agents.
-        self.profile.release != Release::V197
+        self.profile.waits_for_commands
             || self.background.borrow().running.iter().any(|task| task.kind != Kind::Command)
     }
 
-    /// 2.1.62 holds the result back until agents in the background have ended.
-    pub(crate) async fn hold_for_background(&self) {
-        if self.profile.background_agents {
-            return;
-        }
-        loop {
-            let agents =
-                self.background.borrow().running.iter().any(|task| task.kind != Kind::Command);
-            if !agents {
-                return;
-            }
+    /// 2.1.62 waits for agents in the background before it ends a turn. True when it had to; the
+    /// result is then that of the turn in which the model hears of their end (`S6`).
+    pub(crate) async fn hold_for_background(&self) -> bool {
+        let mut held = false;
+        while !self.profile.background_agents
+            && self.background.borrow().running.iter().any(|task| task.kind != Kind::Command)
+        {
+            held = true;
             self.life.work.lower();
             self.life.work.raised().await;
         }
+        held
     }
 
     /// Ends a task. False when there is none.

@@ -53,7 +53,10 @@ impl Catalog {
         }
         let models = self.at("initialize", "models").and_then(Json::as_array).unwrap_or_default();
         let found = models.iter().find(|model| model.text("value") == Some(name));
-        found.and_then(|model| model.text("resolvedModel")).unwrap_or(name).to_owned()
+        let listed = found.and_then(|model| model.text("resolvedModel"));
+        // One version does not tell what its short names stand for.
+        let short = || self.at("aliases", name).and_then(Json::as_str);
+        listed.or_else(short).unwrap_or(name).to_owned()
     }
 
     /// The answer to `initialize`, as far as it is always the same.

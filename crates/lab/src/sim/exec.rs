@@ -51,17 +51,19 @@ impl Tasks {
 
     /// Waits.
     pub(crate) async fn sleep(&self, time: Duration) {
-        if !time.is_zero() {
-            self.sleep_until(Instant::now() + time).await;
+        if time.is_zero() {
+            return;
+        }
+        match Instant::now().checked_add(time) {
+            Some(at) => self.sleep_until(at).await,
+            // Longer than time is counted.
+            None => std::future::pending().await,
         }
     }
 
-    /// When somebody wants to be looked at next. Times that have passed are dropped.
+    /// When somebody wants to be looked at next. That may have been a moment ago.
     pub(crate) fn next_alarm(&self) -> Option<Instant> {
-        let mut alarms = self.alarms.borrow_mut();
-        let now = Instant::now();
-        *alarms = alarms.split_off(&now);
-        alarms.first().copied()
+        self.alarms.borrow().first().copied()
     }
 }
 
@@ -93,6 +95,8 @@ impl Executor {
     pub(crate) fn run(&self, tasks: &Tasks, running: &mut Vec<Task>, stop: impl Fn() -> bool) {
         loop {
             self.again.0.store(false, Ordering::Relaxed);
+            // Whoever still waits for a time says so again when it is polled.
+            tasks.alarms.borrow_mut().clear();
             let mut context = Context::from_waker(&self.waker);
             running.append(&mut tasks.spawned.borrow_mut());
             running.retain_mut(|task| !stop() && task.as_mut().poll(&mut context).is_pending());
@@ -269,6 +273,26 @@ mod tests {
         tasks.spawn(async move { giver.set(7) });
         Executor::new().run(&tasks, &mut Vec::new(), || false);
         assert_eq!(seen.get(), 7);
+    }
+
+    #[test]
+    fn an_alarm_that_rings_between_two_looks_is_not_lost() {
+        let tasks = Rc::new(Tasks::default());
+        let (sleeper, done) = (Rc::clone(&tasks), Rc::new(Cell::new(false)));
+        let result = Rc::clone(&done);
+        tasks.spawn(async move {
+            sleeper.sleep(Duration::from_millis(1)).await;
+            result.set(true);
+        });
+        let (executor, mut running) = (Executor::new(), Vec::new());
+        executor.run(&tasks, &mut running, || false);
+        while let Some(at) = tasks.next_alarm() {
+            while Instant::now() <= at {
+                std::thread::yield_now();
+            }
+            executor.run(&tasks, &mut running, || false);
+        }
+        assert!(done.get());
     }
 
     #[test]

@@ -20,10 +20,17 @@ pub(crate) struct Assistant<'a> {
 impl Sim {
     /// Writes `system/init`.
     pub(crate) fn emit_init(&self) {
+        let uuids = self.current_turn().map(|turn| turn.uuids()).unwrap_or_default();
+        let uuids = Some(uuids).filter(|uuids| self.profile.lifecycle && !uuids.is_empty());
         let internals = self.profile.internals;
         let cwd = self.env.cwd.to_string_lossy().into_owned();
         let list = |key: &str| self.catalog.init(key);
-        let modern = self.profile.request_ids;
+        let commands = |key: &str| {
+            list(key).map(
+                |all| if self.args.no_slash_commands { Vec::<Json>::new().into() } else { all },
+            )
+        };
+        let modern = self.profile.modern;
         let project = self.env.project_folder(&self.env.cwd);
         let memory = format!("{}/memory/", project.display());
         let dirs: Vec<String> =
@@ -37,38 +44,31 @@ impl Sim {
             "mcp_servers": self.servers.borrow().listing(internals),
             "model": self.model.borrow().as_str(),
             "permissionMode": self.permissions.borrow().told_mode(),
-            "slash_commands"?: list("slash_commands"),
-            "terminal_slash_commands"?: list("terminal_slash_commands"),
+            "slash_commands"?: commands("slash_commands"),
+            "terminal_slash_commands"?: commands("terminal_slash_commands"),
             "apiKeySource": "ANTHROPIC_API_KEY",
             "claude_code_version": self.profile.version,
             "output_style": "default",
             "agents": self.agent_names(),
-            "skills"?: list("skills"),
+            "skills"?: commands("skills"),
             "plugins"?: list("plugins"),
             "capabilities"?: list("capabilities"),
             "analytics_disabled"?: modern.then_some(true),
             "product_feedback_disabled"?: modern.then_some(true),
             "uuid": new_uuid(),
-            "memory_paths"?: modern.then(|| obj! { "auto": memory }),
+            "memory_paths"?: (modern && !self.is_bare()).then(|| obj! { "auto": memory }),
             "original_cwd"?: internals.then_some(&cwd),
             "additional_directories"?: internals.then_some(dirs),
-            "messaging_socket_path"?: internals.then(|| format!("/tmp/cc-socks/{}.sock", std::process::id())),
+            "messaging_socket_path"?: (internals && !self.args.bare).then(|| format!("/tmp/cc-socks/{}.sock", std::process::id())),
             "fast_mode_state": "off",
             "fast_mode_disabled_reason"?: internals.then_some("sdk_opt_in_required"),
             "per_turn_effort_active"?: internals.then(|| self.model.borrow().starts_with("claude-")),
             "ultrathink_available"?: internals.then_some(false),
             "ultrathink_typed_raises"?: internals.then_some(false),
             "view_mode"?: internals.then_some("default"),
-            "user_message_uuids"?: self.answered_messages(),
+            "user_message_uuids"?: uuids,
         };
         self.emit(&frame);
-    }
-
-    /// The messages with an id that the turn answers, where the version tells them.
-    fn answered_messages(&self) -> Option<Vec<String>> {
-        let turn = self.turn.borrow();
-        let uuids = turn.as_ref()?.uuids();
-        (self.profile.lifecycle && !uuids.is_empty()).then_some(uuids)
     }
 
     /// The agents that can be started: the built-in ones, and those of the client.
@@ -76,6 +76,9 @@ impl Sim {
         let built_in = self.catalog.init("agents").unwrap_or_default();
         let built_in = built_in.as_array().unwrap_or_default().iter();
         let mut names: Vec<_> = built_in.filter_map(Json::as_str).map(str::to_owned).collect();
+        if self.args.safe_mode {
+            names.retain(|name| name != "statusline-setup");
+        }
         names.extend(self.settings.borrow().agents.iter().map(|(name, _)| name.to_owned()));
         names
     }
@@ -95,14 +98,21 @@ impl Sim {
             "parent_tool_use_id": Json::Null,
             "uuid": new_uuid(),
         };
-        for (key, value) in extra.iter() {
-            frame.set(key, value);
-        }
+        frame.extend(extra);
         self.emit(&frame);
+    }
+
+    /// Shows the client the messages of this turn again: the model has begun to answer them.
+    pub(crate) fn emit_replays(&self) {
+        let messages = self.current_turn().map(|turn| turn.replays.take());
+        for message in messages.into_iter().flatten() {
+            self.emit_replay(&message.content, message.uuid.as_deref());
+        }
     }
 
     /// Writes an `assistant` frame, and gives its id.
     pub(crate) fn emit_assistant(&self, scope: &Scope, assistant: Assistant<'_>) -> String {
+        self.emit_replays();
         let uuid = new_uuid();
         let mut frame = obj! {
             "type": "assistant",
@@ -111,11 +121,9 @@ impl Sim {
             "session_id": self.session_id(),
             "uuid": &uuid,
             "timestamp"?: self.profile.internals.then(timestamp),
-            "request_id"?: assistant.request_id.filter(|_| self.profile.request_ids),
+            "request_id"?: assistant.request_id.filter(|_| self.profile.modern),
         };
-        for (key, value) in assistant.extra.iter() {
-            frame.set(key, value);
-        }
+        frame.extend(assistant.extra);
         self.add_agent(&mut frame, scope.agent());
         self.emit(&frame);
         uuid
@@ -123,6 +131,7 @@ impl Sim {
 
     /// Writes a `user` frame, and gives its id.
     pub(crate) fn emit_user(&self, scope: &Scope, content: Json, extra: Object) -> String {
+        self.emit_replays();
         let uuid = new_uuid();
         let mut frame = obj! {
             "type": "user",
@@ -130,18 +139,16 @@ impl Sim {
             "parent_tool_use_id": scope.parent_tool_use_id(),
             "session_id": self.session_id(),
             "uuid": &uuid,
-            "timestamp"?: self.profile.request_ids.then(timestamp),
+            "timestamp"?: self.profile.modern.then(timestamp),
         };
-        for (key, value) in extra.iter() {
-            frame.set(key, value);
-        }
+        frame.extend(extra);
         self.emit(&frame);
         uuid
     }
 
     /// Says which agent a frame is of.
     pub(crate) fn add_agent(&self, frame: &mut Object, agent: Option<&Agent>) {
-        if let Some(agent) = agent.filter(|_| self.profile.request_ids) {
+        if let Some(agent) = agent.filter(|_| self.profile.modern) {
             if self.profile.internals {
                 frame.set("agent_id", &agent.id);
             }
@@ -158,7 +165,7 @@ impl Sim {
             "session_id": self.session_id(),
             "parent_tool_use_id": Json::Null,
             "uuid": uuid.map_or_else(new_uuid, str::to_owned),
-            "timestamp"?: self.profile.request_ids.then(timestamp),
+            "timestamp"?: self.profile.modern.then(timestamp),
             "isReplay": true,
         };
         self.emit(&frame);

@@ -127,6 +127,13 @@ impl Object {
         }
     }
 
+    /// Adds what another object has.
+    pub(crate) fn extend(&mut self, more: Self) {
+        for (key, value) in more.0 {
+            self.set(&key, value);
+        }
+    }
+
     /// Takes a key out.
     pub(crate) fn remove(&mut self, key: &str) -> Option<Json> {
         let at = self.0.iter().position(|(name, _)| name == key)?;

@@ -199,14 +199,16 @@ fn told_tool(tool: &Json) -> Object {
 }
 
 impl Sim {
-    /// Begins the handshakes with all servers that have none yet.
-    pub(crate) fn connect_servers(self: &Rc<Self>) {
+    /// Begins the handshakes with all servers that have none yet. False when there are none.
+    pub(crate) fn connect_servers(self: &Rc<Self>) -> bool {
+        let mut any = false;
         for server in &self.servers.borrow().0 {
             let status = server.state.borrow().status;
             let again = status == Status::Failed && self.profile.handshake == Handshake::Initialize;
             if status != Status::New && !again {
                 continue;
             }
+            any = true;
             server.state.borrow_mut().status = Status::Pending;
             server.settled.lower();
             let (sim, server) = (Rc::clone(self), Rc::clone(server));
@@ -218,6 +220,7 @@ impl Sim {
                 server.settled.raise();
             });
         }
+        any
     }
 
     /// Waits until all servers have answered. A turn does not begin before.

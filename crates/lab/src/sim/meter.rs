@@ -158,7 +158,7 @@ fn usage_of(profile: &Profile, model: &str, tokens: Tokens) -> Object {
         "cacheCreationInputTokens": tokens.cache_creation,
         "webSearchRequests": 0,
         "costUSD": round(tokens.cost(profile.price)),
-        "contextWindow": profile.window.0,
+        "contextWindow": profile.window_of(model),
         "maxOutputTokens": profile.window.1,
         "thinkingTokens"?: internals.then_some(0),
         "cacheCreationEphemeral5mInputTokens"?: internals.then_some(tokens.cache_creation),

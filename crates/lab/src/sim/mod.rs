@@ -11,13 +11,6 @@
 //! All of it runs on one thread (`exec.rs`): a turn, the hooks and permissions it waits for, and
 //! tasks in the background are futures. Standard input, standard output and signals have threads
 //! of their own (`stdio.rs`), which only move bytes.
-#![expect(
-    clippy::needless_pass_by_value,
-    clippy::format_push_string,
-    clippy::option_option,
-    reason = "frames and texts are put together where they are said, and given away"
-)]
-
 mod args;
 mod background;
 mod catalog;
@@ -33,6 +26,7 @@ mod input;
 mod json;
 mod mcp;
 mod meter;
+mod past;
 mod permission;
 mod plan;
 mod profile;
@@ -48,6 +42,7 @@ mod stdio;
 mod thread;
 mod tools;
 mod turn;
+mod wheel;
 
 use std::path::PathBuf;
 use std::process::ExitCode;

@@ -59,11 +59,6 @@ impl Queue {
         self.0.is_empty()
     }
 
-    /// How many messages of the user wait.
-    pub(crate) fn prompts(&self) -> usize {
-        self.0.iter().filter(|work| matches!(work, Work::Prompt(_))).count()
-    }
-
     /// The ids of the messages that wait.
     pub(crate) fn uuids(&self) -> Vec<String> {
         self.0.iter().filter_map(uuid_of).map(str::to_owned).collect()

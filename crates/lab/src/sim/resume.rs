@@ -3,9 +3,9 @@
 use std::path::Path;
 
 use super::json::{Json, obj};
+use super::past::{Past, blocks};
 use super::profile::Profile;
-use super::queue::Deferred;
-use super::session::{Past, Session, blocks};
+use super::session::Session;
 use super::thread::Thread;
 
 /// What the model is told of a call whose end nobody saw.
@@ -62,17 +62,6 @@ impl Past {
         if !results.is_empty() {
             thread.push_user(&results.into());
         }
-    }
-
-    /// The call that was put off, when there is one.
-    pub(crate) fn deferred_call(&self) -> Option<Deferred> {
-        let call = self.deferred.as_ref()?;
-        Some(Deferred {
-            id: call.text("toolUseID")?.to_owned(),
-            name: call.text("toolName")?.to_owned(),
-            input: call.get("toolInput").cloned().unwrap_or_default(),
-            assistant_uuid: self.last_assistant().unwrap_or_default().to_owned(),
-        })
     }
 }
 

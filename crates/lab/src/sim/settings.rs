@@ -16,6 +16,8 @@ pub(crate) struct Settings {
     layers: Vec<(&'static str, Object)>,
     /// Agents of the client, by name.
     pub(crate) agents: Object,
+    /// The client wants answers in a form of its own.
+    pub(crate) structured_output: bool,
 }
 
 const FILES: [(&str, &str); 3] =

@@ -60,8 +60,9 @@ impl Sim {
             || matches!(name, "help" | "model");
         let text = match self.profile.unknown_command {
             UnknownCommand::Prompt if !known => return None,
-            UnknownCommand::UnknownSkill => {
+            UnknownCommand::Skill => {
                 self.emit_init();
+                self.session.borrow_mut().lengthen(2);
                 return Some(End::Local(format!("Unknown skill: {name}")));
             }
             UnknownCommand::Refused if !known => format!("Unknown command: /{name}"),
@@ -82,6 +83,7 @@ impl Sim {
             self.say_text(scope, text.trim_end(), extra);
         } else {
             self.say_as_user(text);
+            self.session.borrow_mut().lengthen(3);
         }
         End::Local(text.to_owned())
     }
@@ -107,30 +109,30 @@ impl Sim {
     pub(crate) fn cost_text(&self) -> String {
         let meter = self.meter.borrow();
         let seconds = |ms: u64| format!("{}s", ms / 1000);
-        let mut text = format!(
+        let mut lines = vec![format!(
             "Total cost:            ${:.4}\nTotal duration (API):  {}\nTotal duration (wall): {}\nTotal code changes:    {} lines added, {} lines removed\nUsage by model:",
             meter.cost(self.profile),
             seconds(meter.api_ms),
             seconds(ms_since(self.started)),
             meter.lines_added,
             meter.lines_removed,
-        );
+        )];
         for (model, tokens, cost) in meter.models(self.profile) {
             let model = if self.profile.internals { model } else { model.trim_end_matches("[1m]") };
             let label = format!("{model}:");
-            text.push_str(&format!(
-                "\n{label:>21}  {} input, {} output, {} cache read, {} cache write (${cost:.4})",
+            lines.push(format!(
+                "{label:>21}  {} input, {} output, {} cache read, {} cache write (${cost:.4})",
                 tokens.input, tokens.output, tokens.cache_read, tokens.cache_creation
             ));
         }
         if self.profile.internals {
             let requests = meter.requests;
             let noun = if requests == 1 { "request" } else { "requests" };
-            text.push_str(&format!(
-                "\nPrompt cache (main):   {requests} {noun} · 0% of input tokens from cache · no misses · no prompt caching reported by the API"
+            lines.push(format!(
+                "Prompt cache (main):   {requests} {noun} · 0% of input tokens from cache · no misses · no prompt caching reported by the API"
             ));
         }
-        text
+        lines.join("\n")
     }
 
     fn context_text(&self) -> String {
@@ -156,7 +158,7 @@ impl Sim {
         let fields = obj! { "trigger": "manual", "custom_instructions": instructions };
         self.tell_hooks(scope, "PreCompact", Some("manual"), fields).await;
         self.emit_system("status", obj! { "status": "compacting" });
-        if self.profile.release == Release::V197 && self.answers.get() < 2 {
+        if self.profile.needs_two_to_compact && self.answers.get() < 2 {
             let problem = "Not enough messages to compact.";
             self.emit_system(
                 "status",
@@ -168,7 +170,7 @@ impl Sim {
         }
         let before = self.thread.borrow().size() / 4;
         let summary = self.summary();
-        let known = self.profile.request_ids.then_some("success");
+        let known = self.profile.modern.then_some("success");
         self.emit_system("status", obj! { "status": Json::Null, "compact_result"?: known });
         self.emit_init();
         let text = self.compacted(&summary);
@@ -197,20 +199,21 @@ impl Sim {
         let source = obj! {
             "source": "compact",
             "model"?: (!internals).then(|| self.model.borrow().clone()),
-            "session_title"?: self.session.borrow().title().filter(|_| self.profile.request_ids),
+            "session_title"?: self.session.borrow().title().filter(|_| self.profile.modern),
         };
         self.tell_hooks(scope, "SessionStart", Some("compact"), source).await;
-        if self.profile.request_ids {
+        if self.profile.modern {
             let fields = obj! { "trigger": "manual", "compact_summary": summary };
             self.tell_hooks(scope, "PostCompact", Some("manual"), fields).await;
         }
         self.emit_summary(&text);
         self.say_as_user("Compacted ");
+        self.session.borrow_mut().lengthen(3);
         End::Local(String::new())
     }
 
     fn emit_summary(&self, text: &str) {
-        let modern = self.profile.request_ids;
+        let modern = self.profile.modern;
         let frame = obj! {
             "type": "user",
             "message": obj! { "role": "user", "content": text },
@@ -256,7 +259,7 @@ impl Sim {
             "This session is being continued from a previous conversation that ran out of context. The summary below covers the earlier portion of the conversation.\n\n{used}Summary:\n{summary}\n\nIf you need specific details from before compaction (like exact code snippets, error messages, or content you generated), read the full transcript at: {}",
             self.transcript_path().display()
         );
-        if self.profile.request_ids {
+        if self.profile.modern {
             text.push_str("\nContinue the conversation from where it left off without asking the user any further questions. Resume directly — do not acknowledge the summary, do not recap what was happening, do not preface with \"I'll continue\" or similar. Pick up the last task as if the break never happened.");
         }
         text

@@ -4,7 +4,6 @@ use std::cell::{Cell, RefCell};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::rc::Rc;
-use std::sync::mpsc::RecvTimeoutError;
 use std::time::Instant;
 
 use super::Launch;
@@ -14,23 +13,24 @@ use super::catalog::Catalog;
 use super::checkpoint::Checkpoints;
 use super::clock::new_uuid;
 use super::env::Env;
-use super::exec::{Executor, Tasks};
+use super::exec::Tasks;
 use super::hooks::Hooks;
-use super::input::{self, Incoming, UserMessage};
 use super::json::{Json, Object, obj};
 use super::mcp::Servers;
 use super::meter::Meter;
+use super::past::Past;
 use super::permission::Permissions;
 use super::plan::Plan;
 use super::profile::{self, Profile, VERSIONS};
 use super::queue::{Queue, Work};
-use super::requests::{Reply, Requests};
-use super::session::{self, Options, Past, Session};
+use super::requests::Requests;
+use super::session::{self, Options, Session};
 use super::settings::Settings;
 use super::state::{Life, Sim};
-use super::stdio::{Event, Input, Output, complain, print};
+use super::stdio::{Input, Output, complain, print};
 use super::thread::Thread;
 use super::turn::Tokens;
+use super::wheel::turn_the_wheel;
 use crate::script::{Answer, Player, Script, When};
 
 /// Runs the simulated CLI to its end.
@@ -130,7 +130,15 @@ impl Ready {
         } else {
             None
         };
-        let past = found.and_then(|path| Some((path.clone(), Past::read(&path)?)));
+        let up_to = self.args.resume_at.as_deref();
+        if let (Some(path), Some(uuid)) = (&found, up_to)
+            && Past::read(path, up_to).is_none()
+        {
+            return Err(Refusal::with_result(format!(
+                "No message found with message.uuid of: {uuid}"
+            )));
+        }
+        let past = found.and_then(|path| Some((path.clone(), Past::read(&path, up_to)?)));
         if let (Some(wanted), None) = (&self.args.resume, &past) {
             return Err(Refusal::with_result(format!(
                 "No conversation found with session ID: {wanted}"
@@ -158,7 +166,11 @@ impl Ready {
                 || Refusal::with_result(format!("No conversation found with session ID: {wanted}")),
             );
         }
-        session::by_title(&self.env, wanted).ok_or_else(|| {
+        let titled = session::by_title(&self.env, wanted).filter(|_| self.profile.resumes_by_title);
+        titled.ok_or_else(|| {
+            if !self.profile.resumes_by_title {
+                return Refusal::with_result(format!("Error: --resume requires a valid session ID when used with --print. Usage: claude -p --resume <session-id>. Session IDs must be in UUID format (e.g., 550e8400-e29b-41d4-a716-446655440000). Provided value \"{wanted}\" is not a valid UUID"));
+            }
             let text = format!(
                 "Error: --resume requires a valid session ID or session title when used with --print. Usage: claude -p --resume <session-id|title>. Provided value \"{wanted}\" is not a UUID and does not match any session title."
             );
@@ -170,7 +182,7 @@ impl Ready {
     /// that was asked for.
     fn told_session(&self) -> String {
         let asked = self.args.resume.clone().filter(|id| uuid::Uuid::parse_str(id).is_ok());
-        asked.filter(|_| self.profile.request_ids).unwrap_or_else(new_uuid)
+        asked.filter(|_| self.profile.modern).unwrap_or_else(new_uuid)
     }
 
     /// Ends before anything has begun.
@@ -211,12 +223,16 @@ impl Ready {
             Catalog::read(profile, &env.cwd.to_string_lossy(), &env.config_home.to_string_lossy());
         let mut thread = Thread::new(false);
         let mut queue = Queue::default();
+        let mut plan = Plan::default();
         let mut meter = Meter::default();
         let mut model = args.model.as_deref().map(|name| catalog.resolve_model(name));
         if let Some((path, past)) = &beginning.past {
             past.restore(profile, &mut thread);
             if let Some(progress) = &past.progress {
                 player.go_on_from(progress.clone());
+            }
+            if let Some(prompt) = &past.first_prompt {
+                plan.note_prompt(prompt);
             }
             if args.fork_session {
                 session.copy_from(path);
@@ -225,7 +241,7 @@ impl Ready {
             if profile.cost_survives {
                 meter.earlier_cost = past.cost;
             }
-            if profile.release > profile::Release::V62 {
+            if profile.resumes_model {
                 model = model.or_else(|| past.model.clone());
             }
             queue_unfinished(profile, &env, past, &mut queue);
@@ -254,7 +270,7 @@ impl Ready {
             out,
             tasks: Tasks::default(),
             requests: Requests::default(),
-            plan: RefCell::new(Plan::default()),
+            plan: RefCell::new(plan),
             hooks: RefCell::new(Hooks::default()),
             background: RefCell::new(Background::default()),
             checkpoints: RefCell::new(Checkpoints::default()),
@@ -264,6 +280,7 @@ impl Ready {
             variables: RefCell::default(),
             todos: RefCell::default(),
             answers: Cell::new(0),
+            safety_stops: Cell::new(0),
             life: Life::default(),
             started: Instant::now(),
         })
@@ -302,143 +319,5 @@ fn queue_unfinished(profile: &Profile, env: &Env, past: &Past, queue: &mut Queue
         && let Some(prompt) = &past.unanswered
     {
         queue.push(Work::Rerun { prompt_uuid: prompt.clone() });
-    }
-}
-
-impl Sim {
-    fn begin(self: &Rc<Self>) {
-        if !self.servers.borrow().names().is_empty() {
-            self.connect_servers();
-        }
-        self.tasks.spawn(Rc::clone(self).serve());
-    }
-
-    fn take_event(self: &Rc<Self>, event: Event) {
-        match event {
-            Event::Line(line) => self.take_line(&line),
-            Event::End => {
-                self.requests.answer_all(None, &Reply::Closed);
-                self.life.closed.raise();
-                self.life.work.raise();
-            }
-            Event::Signal(signal) => self.take_signal(signal),
-        }
-    }
-
-    fn take_line(self: &Rc<Self>, line: &[u8]) {
-        let incoming = input::read(self.profile, line);
-        if self.args.await_initialize
-            && self.life.initialized.get() == 0
-            && !is_initialize(&incoming)
-        {
-            complain(
-                "Error: --await-initialize requires the first line to be an initialize request",
-            );
-            self.exit(1);
-            return;
-        }
-        match incoming {
-            Incoming::Nothing => {}
-            Incoming::Fatal(complaint) => {
-                complain(&complaint);
-                self.exit(1);
-            }
-            Incoming::User(message) => self.take_message(message),
-            Incoming::Request(id, request) => self.handle_request(id, &request),
-            Incoming::Answer(id, reply, frame) => {
-                if self.args.replay_user_messages {
-                    self.emit(&frame);
-                }
-                self.requests.answer(&id, reply);
-            }
-            Incoming::Variables(variables, id) => {
-                if !self.profile.request_ids {
-                    for (name, value) in variables.iter() {
-                        let value = value.as_str().unwrap_or_default().to_owned();
-                        self.variables.borrow_mut().insert(name.to_owned(), value);
-                    }
-                }
-                if let Some(id) = id.filter(|_| self.profile.internals) {
-                    let response = obj! { "applied": Vec::<Json>::new() };
-                    let response =
-                        obj! { "subtype": "success", "request_id": id, "response": response };
-                    self.emit(&obj! { "type": "control_response", "response": response });
-                }
-            }
-        }
-    }
-
-    fn take_message(&self, message: UserMessage) {
-        if let Some(uuid) = &message.uuid
-            && !self.session.borrow_mut().note_message(uuid)
-        {
-            // It was here before. The client is shown that it is known.
-            if self.args.replay_user_messages {
-                self.emit_replay_of_known(&message);
-            }
-            return;
-        }
-        if let Some(text) = message.text() {
-            self.plan.borrow_mut().note_prompt(text);
-        }
-        let uuid = message.uuid.clone();
-        self.queue.borrow_mut().push(Work::Prompt(message));
-        self.tell_state();
-        if let Some(uuid) = uuid {
-            self.emit_lifecycle(&uuid, "queued");
-        }
-        self.life.work.raise();
-    }
-
-    fn take_signal(&self, signal: i32) {
-        let code = match signal {
-            signal_hook::consts::SIGHUP => 129,
-            signal_hook::consts::SIGINT => {
-                if let Some(turn) = self.current_turn().filter(|_| self.profile.sigint_tells) {
-                    self.life.leave.set(true);
-                    turn.abort.raise();
-                    return;
-                }
-                0
-            }
-            _ => 143,
-        };
-        self.exit(code);
-    }
-}
-
-fn is_initialize(incoming: &Incoming) -> bool {
-    match incoming {
-        Incoming::Nothing | Incoming::Fatal(_) => true,
-        Incoming::Request(_, request) => request.get("subtype") == Some(&"initialize".into()),
-        Incoming::User(_) | Incoming::Answer(..) | Incoming::Variables(..) => false,
-    }
-}
-
-/// Lets tasks go on and takes events, until the process is to end. Gives the exit code.
-fn turn_the_wheel(sim: &Rc<Sim>, input: &Input) -> u8 {
-    let executor = Executor::new();
-    let mut running = Vec::new();
-    loop {
-        let stop = || sim.life.exit.get().is_some() || sim.life.frozen.get();
-        executor.run(&sim.tasks, &mut running, stop);
-        if sim.life.frozen.get() {
-            input.freeze();
-            loop {
-                std::thread::park();
-            }
-        }
-        if let Some(code) = sim.life.exit.get() {
-            return code;
-        }
-        let event = match sim.tasks.next_alarm() {
-            None => input.events().recv().map_err(|_| RecvTimeoutError::Disconnected),
-            Some(at) => input.events().recv_timeout(at.saturating_duration_since(Instant::now())),
-        };
-        match event {
-            Ok(event) => sim.take_event(event),
-            Err(RecvTimeoutError::Timeout) => {}
-            Err(RecvTimeoutError::Disconnected) => return 0,
-        }
     }
 }

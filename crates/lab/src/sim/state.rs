@@ -64,6 +64,8 @@ pub(crate) struct Sim {
     pub(crate) todos: RefCell<Json>,
     /// Answers of the model in the conversation so far.
     pub(crate) answers: Cell<u64>,
+    /// Answers that the API stopped.
+    pub(crate) safety_stops: Cell<u64>,
     pub(crate) life: Life,
     pub(crate) started: Instant,
 }
@@ -118,9 +120,7 @@ impl Sim {
     /// Writes a `system` frame.
     pub(crate) fn emit_system(&self, subtype: &str, fields: Object) {
         let mut frame = obj! { "type": "system", "subtype": subtype };
-        for (key, value) in fields.iter() {
-            frame.set(key, value);
-        }
+        frame.extend(fields);
         let frame = self.signed(frame);
         self.emit(&frame);
     }
@@ -246,6 +246,11 @@ impl Sim {
             && self.args.permission_prompts.as_deref() != Some("none")
     }
 
+    /// Whether the CLI leaves out everything that it can leave out.
+    pub(crate) fn is_bare(&self) -> bool {
+        self.args.bare || self.args.safe_mode
+    }
+
     /// The tools that `system/init` lists.
     pub(crate) fn init_tools(&self) -> Vec<String> {
         let prompts =
@@ -266,11 +271,20 @@ impl Sim {
             tools
                 .extend(extra.into_iter().filter(|tool| !tools.contains(tool)).collect::<Vec<_>>());
         }
+        if self.args.bare {
+            tools.retain(|tool| matches!(tool.as_str(), "Bash" | "Edit" | "Read"));
+        }
+        if self.args.no_slash_commands {
+            tools.retain(|tool| tool != "Skill");
+        }
         let denied = self.permissions.borrow().denied_tools();
         tools.retain(|tool| {
-            let renamed = tool == "Task" && denied.iter().any(|name| name == "Agent");
-            !denied.contains(tool) && !renamed
+            let other_name = if tool == "Task" { "Agent" } else { tool };
+            !denied.iter().any(|name| name == tool || name == other_name)
         });
+        if self.args.json_schema.is_some() || self.settings.borrow().structured_output {
+            tools.push("StructuredOutput".to_owned());
+        }
         tools.extend(self.servers.borrow().tool_names());
         tools
     }

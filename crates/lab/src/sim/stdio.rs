@@ -21,8 +21,8 @@ const SMALL_STACK: usize = 128 << 10;
 /// Something from outside.
 #[derive(Debug)]
 pub(crate) enum Event {
-    /// A line of standard input, without its end.
-    Line(Vec<u8>),
+    /// Lines of standard input that came together, without their ends.
+    Lines(Vec<Vec<u8>>),
     /// Standard input has ended.
     End,
     /// A signal.
@@ -68,22 +68,28 @@ fn small_thread(name: &str, body: impl FnOnce() + Send + 'static) -> io::Result<
 }
 
 fn read_lines(events: &SyncSender<Event>, frozen: &AtomicBool) {
-    let mut input = io::stdin().lock();
+    let mut input = io::BufReader::new(io::stdin().lock());
     loop {
-        let mut line = Vec::new();
-        let read = input.read_until(b'\n', &mut line);
+        let mut lines = Vec::new();
+        // What was written in one go is taken in one go, so that its order decides and not our
+        // speed.
+        while lines.is_empty() || input.buffer().contains(&b'\n') {
+            let mut line = Vec::new();
+            let read = input.read_until(b'\n', &mut line);
+            if line.is_empty() || read.is_err() {
+                break;
+            }
+            if line.ends_with(b"\n") {
+                line.pop();
+            }
+            lines.push(line);
+        }
         while frozen.load(Ordering::Relaxed) {
             thread::park();
         }
-        if line.is_empty() || read.is_err() {
-            // When nobody listens any more, there is nothing left to do.
-            drop(events.send(Event::End));
-            return;
-        }
-        if line.ends_with(b"\n") {
-            line.pop();
-        }
-        if events.send(Event::Line(line)).is_err() {
+        let ended = lines.is_empty();
+        let event = if ended { Event::End } else { Event::Lines(lines) };
+        if events.send(event).is_err() || ended {
             return;
         }
     }

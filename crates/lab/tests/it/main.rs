@@ -16,6 +16,20 @@ mod requests;
 mod script_errors;
 mod script_files;
 mod script_properties;
+mod sim_background;
+mod sim_client;
+mod sim_control;
+mod sim_faults;
+mod sim_hooks;
+mod sim_mcp;
+mod sim_names;
+mod sim_permission;
+mod sim_plan;
+mod sim_recorded;
+mod sim_recordings;
+mod sim_script;
+mod sim_session;
+mod sim_turn;
 
 /// A test file that is not named above would never run.
 #[test]

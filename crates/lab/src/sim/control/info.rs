@@ -36,7 +36,7 @@ impl Sim {
             "get_skills_dialog" => obj! { "skills": Vec::<Json>::new() }.into(),
             _ => Object::default().into(),
         };
-        if asked.subtype == "reload_plugins" && self.profile.release == Release::V197 {
+        if asked.subtype == "reload_plugins" && self.profile.reload_tells_commands {
             let commands = self.catalog.initialize().get("commands").cloned();
             self.emit_system("commands_changed", obj! { "commands"?: commands });
         }
@@ -96,7 +96,7 @@ impl Sim {
             .iter()
             .map(|rule| {
                 let editability = match rule.source.as_str() {
-                    "session" => "session",
+                    "session" | "cliArg" => "session",
                     "userSettings" | "projectSettings" | "localSettings" => "persistent",
                     _ => "readonly",
                 };
@@ -104,6 +104,7 @@ impl Sim {
                     "behavior": rule.behavior.name(),
                     "source": &rule.source,
                     "rule": rule.text(),
+                    "description"?: rule.description(),
                     "editability": editability,
                 }
             })

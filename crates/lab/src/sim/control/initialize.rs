@@ -3,6 +3,7 @@
 use std::rc::Rc;
 
 use super::Asked;
+use crate::sim::exec::yield_now;
 use crate::sim::hooks::Hooks;
 use crate::sim::json::{Json, Object, obj};
 use crate::sim::profile::Handshake;
@@ -36,18 +37,16 @@ impl Sim {
         if times == 0 {
             self.first_initialize(request);
         }
-        let connects = self.profile.handshake == Handshake::Initialize;
-        if connects {
-            self.connect_servers();
+        if self.profile.handshake == Handshake::Initialize && self.connect_servers() {
+            // The answer comes when the servers have been asked, not when they have answered.
+            let (sim, asked) = (Rc::clone(self), asked.clone());
+            self.tasks.spawn(async move {
+                yield_now().await;
+                sim.answer_initialize(&asked, times, applied);
+            });
+        } else {
+            self.answer_initialize(asked, times, applied);
         }
-        let (sim, asked) = (Rc::clone(self), asked.clone());
-        self.tasks.spawn(async move {
-            if connects {
-                // The answer comes when the servers have been asked, not when they have answered.
-                crate::sim::exec::yield_now().await;
-            }
-            sim.answer_initialize(&asked, times, applied);
-        });
     }
 
     fn first_initialize(&self, request: &Object) {
@@ -55,6 +54,9 @@ impl Sim {
         self.servers.borrow_mut().add(servers.iter().filter_map(Json::as_str));
         if let Some(Json::Object(agents)) = request.get("agents") {
             self.settings.borrow_mut().agents = agents.clone();
+        }
+        if request.get("jsonSchema").is_some_and(|schema| !schema.is_null()) {
+            self.settings.borrow_mut().structured_output = true;
         }
         if let Some(title) = request.get("title").and_then(Json::as_str) {
             self.session.borrow_mut().set_title(title);

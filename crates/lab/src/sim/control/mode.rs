@@ -4,8 +4,8 @@ use std::rc::Rc;
 
 use super::Asked;
 use crate::sim::json::{Json, Object, obj};
-use crate::sim::permission::MODES;
-use crate::sim::profile::Release;
+use crate::sim::permission::{Entry, MODES};
+use crate::sim::profile::MissingSettings;
 use crate::sim::state::Sim;
 use crate::sim::turn::Scope;
 
@@ -61,7 +61,7 @@ impl Sim {
             return;
         }
         let known = text.is_some_and(|mode| MODES.contains(&mode));
-        let changed = self.permissions.borrow_mut().set_mode(text);
+        let changed = self.permissions.borrow_mut().set_mode(text, Entry::Request);
         self.answer(asked, obj! { "mode": text });
         // What is no mode is taken, and not told.
         if changed && known && self.profile.tells_requested_mode {
@@ -104,7 +104,8 @@ impl Sim {
         let scope = Scope::main(turn);
         self.tell_hooks(&scope, "PreModelSwitch", None, fields.clone()).await;
         self.model.replace(model.to_owned());
-        if self.profile.request_ids && !self.thread.borrow().is_empty() {
+        let told = self.profile.tells_model_at_once || !self.thread.borrow().is_empty();
+        if self.profile.modern && told {
             self.emit_model(name, model);
         }
         let sim = Rc::clone(self);
@@ -127,10 +128,10 @@ impl Sim {
     /// `apply_flag_settings`.
     pub(super) fn apply_flag_settings(&self, asked: &Asked, settings: Option<&Json>) {
         let Some(Json::Object(changes)) = settings else {
-            if self.profile.wedges_on_missing_settings {
-                // This version never answers anything again.
-                self.life.frozen.set(true);
-                return;
+            match self.profile.missing_settings {
+                MissingSettings::Ignored => return self.acknowledge(asked),
+                MissingSettings::Wedges => return self.life.frozen.set(true),
+                MissingSettings::Refused => {}
             }
             let got = match settings {
                 None => "undefined".to_owned(),
@@ -145,7 +146,7 @@ impl Sim {
         let rules = self.settings.borrow().flag_rules();
         self.permissions.borrow_mut().replace_source("flagSettings", rules);
         if let Some(name) = changes.get("model").and_then(Json::as_str)
-            && self.profile.release > Release::V62
+            && self.profile.flag_sets_model
         {
             let model = self.catalog.resolve_model(name);
             if *self.model.borrow() != model {

@@ -7,7 +7,6 @@ use serde_json::json;
 use super::Asked;
 use crate::script::Block;
 use crate::sim::json::{Json, Object, obj};
-use crate::sim::profile::Release;
 use crate::sim::state::Sim;
 
 impl Sim {
@@ -35,7 +34,7 @@ impl Sim {
             }
             "stop_task" => {
                 let id = body.text("task_id").unwrap_or_default();
-                if !self.stop_task(id) && self.profile.release == Release::V62 {
+                if !self.stop_task(id) && self.profile.unknown_task_is_error {
                     self.refuse(asked, &format!("No task found with ID: {id}"), None);
                     return;
                 }

@@ -2,7 +2,10 @@
 
 mod answer;
 mod command;
+mod commands;
 mod decide;
+mod modes;
+mod paths;
 mod rules;
 mod update;
 mod zod;
@@ -25,6 +28,19 @@ pub(crate) use self::zod::input_problems;
 pub(crate) const MODES: [&str; 6] =
     ["acceptEdits", "auto", "bypassPermissions", "default", "dontAsk", "plan"];
 
+/// How a mode came about. For plan mode it makes a difference.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Entry {
+    /// The session began with it.
+    Start,
+    /// The client asked for it.
+    Request,
+    /// The model entered it with a tool.
+    Tool,
+    /// A permission answer set it.
+    Update,
+}
+
 /// What is allowed in a session.
 #[derive(Clone, Debug)]
 pub(crate) struct Permissions {
@@ -32,8 +48,8 @@ pub(crate) struct Permissions {
     mode: Option<String>,
     /// The mode before plan mode.
     before_plan: Option<String>,
-    /// Plan mode was entered while the session ran.
-    plan_entered_live: bool,
+    /// How plan mode was entered.
+    plan_entry: Entry,
     /// `bypassPermissions` may be chosen.
     pub(crate) bypass_available: bool,
     rules: Vec<Rule>,
@@ -62,7 +78,7 @@ impl Permissions {
         Self {
             mode: Some(mode),
             before_plan: None,
-            plan_entered_live: false,
+            plan_entry: Entry::Start,
             bypass_available,
             rules,
             dirs: dirs.collect(),
@@ -85,13 +101,13 @@ impl Permissions {
     }
 
     /// Sets the mode. False when it was this already.
-    pub(crate) fn set_mode(&mut self, mode: Option<&str>) -> bool {
+    pub(crate) fn set_mode(&mut self, mode: Option<&str>, entry: Entry) -> bool {
         if self.mode.as_deref() == mode {
             return false;
         }
         if mode == Some("plan") {
             self.before_plan.clone_from(&self.mode);
-            self.plan_entered_live = true;
+            self.plan_entry = entry;
         }
         self.mode = mode.map(str::to_owned);
         true
@@ -181,7 +197,9 @@ impl Permissions {
                 }
             }
             Update::RemoveDirectories { directories, .. } => {
-                self.dirs.retain(|(dir, _)| !directories.iter().any(|gone| Path::new(gone) == dir));
+                self.dirs.retain(|(dir, _)| {
+                    !directories.iter().any(|gone| dir.as_path() == Path::new(gone))
+                });
             }
             Update::AddRules { .. } | Update::ReplaceRules { .. } | Update::SetMode { .. } => {}
         }

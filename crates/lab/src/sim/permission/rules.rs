@@ -85,6 +85,21 @@ impl Rule {
         }
     }
 
+    /// The rule in words, when there are any.
+    pub(crate) fn description(&self) -> Option<Object> {
+        let Some(content) = &self.content else {
+            if self.tool == "Bash" {
+                return Some(obj! { "prefix": "Any Bash command" });
+            }
+            return Some(
+                obj! { "prefix": "Any use of the ", "emphasis": &self.tool, "suffix": " tool" },
+            );
+        };
+        let prefix = content.strip_suffix(":*").or_else(|| content.strip_suffix(" *"));
+        let prefix = prefix.filter(|_| self.tool == "Bash")?;
+        Some(obj! { "prefix": "Any Bash command starting with ", "emphasis": prefix })
+    }
+
     /// The rule as an entry of a permission update.
     pub(crate) fn value(tool: &str, content: Option<&str>) -> Object {
         obj! { "toolName": tool, "ruleContent"?: content }

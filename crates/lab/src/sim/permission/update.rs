@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use super::{Behavior, MODES};
+use super::{Behavior, Entry, MODES};
 use crate::sim::json::{Json, Object, obj};
 use crate::sim::state::Sim;
 
@@ -175,7 +175,7 @@ impl Sim {
                 let allowed = mode != "bypassPermissions"
                     || !self.profile.guards_bypass
                     || self.permissions.borrow().bypass_available;
-                if allowed && self.permissions.borrow_mut().set_mode(Some(mode)) {
+                if allowed && self.permissions.borrow_mut().set_mode(Some(mode), Entry::Update) {
                     self.emit_mode();
                 }
                 self.write_settings(update, destination);
@@ -195,8 +195,8 @@ impl Sim {
     fn trusts(&self, source: &str) -> bool {
         match source {
             "userSettings" => true,
-            "localSettings" => self.profile.internals,
-            _ => self.profile.release == crate::sim::profile::Release::V62,
+            "localSettings" => self.profile.trusts_local,
+            _ => self.profile.trusts_project,
         }
     }
 

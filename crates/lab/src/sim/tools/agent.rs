@@ -6,8 +6,9 @@ use std::time::Instant;
 use super::{Call, ToolResult};
 use crate::sim::background::{Kind, Task, TaskEnd, new_run_id};
 use crate::sim::clock::{ms_since, new_id};
-use crate::sim::exec::Flag;
+use crate::sim::exec::{Flag, yield_now};
 use crate::sim::json::{Json, Object, obj};
+use crate::sim::profile::Release;
 use crate::sim::state::Sim;
 use crate::sim::turn::{Aborted, Agent, End, Scope};
 
@@ -55,8 +56,9 @@ impl Sim {
         self.background.borrow_mut().count_end();
         let said = inner.last_text();
         let usage = inner.usage(ms_since(started));
-        if self.profile.request_ids {
-            self.emit_task_ended(&task, TaskEnd::Completed, &said, Some(usage));
+        if self.profile.modern {
+            let summary = if self.profile.internals { &said } else { &agent.description };
+            self.emit_task_ended(&task, TaskEnd::Completed, summary, Some(usage));
         }
         Ok(self.agent_result(&inner, &agent, &prompt, &said, started))
     }
@@ -69,8 +71,9 @@ impl Sim {
         }
         let content = Json::from(vec![obj! { "type": "text", "text": prompt }]);
         inner.with_thread(self, |thread| thread.push_user(&content));
-        let shown = !inner.is_background();
-        if shown {
+        // Agents that are started together have all started when the first one speaks.
+        yield_now().await;
+        if !inner.is_background() {
             let mut extra = Object::default();
             self.add_agent(&mut extra, inner.agent());
             self.emit_user(inner, content, extra);
@@ -110,25 +113,45 @@ impl Sim {
         } else {
             said.to_owned()
         };
-        let usage_note = format!(
-            "agentId: {} (use SendMessage with to: '{}' to continue this agent)\n<usage>subagent_tokens: {tokens}\ntool_uses: {tool_uses}\nduration_ms: {ms}</usage>",
-            agent.id, agent.id
-        );
-        let content = vec![
-            obj! { "type": "text", "text": text },
-            obj! { "type": "text", "text": usage_note },
-        ];
-        let said_block = vec![obj! { "type": "text", "text": said }];
+        let id = &agent.id;
+        let note = if self.profile.modern {
+            format!(
+                "agentId: {id} (use SendMessage with to: '{id}', summary: '<5-10 word recap>' to continue this agent)\n<usage>subagent_tokens: {tokens}\ntool_uses: {tool_uses}\nduration_ms: {ms}</usage>"
+            )
+        } else {
+            format!(
+                "agentId: {id} (for resuming to continue this agent's work if needed)\n<usage>total_tokens: {tokens}\ntool_uses: {tool_uses}\nduration_ms: {ms}</usage>"
+            )
+        };
+        let text_block = |text: &str| obj! { "type": "text", "text": text };
+        let (content, said_blocks) = if self.profile.internals {
+            let tools = format!(
+                "<tools-used-before-summary>{}</tools-used-before-summary>\n",
+                used.join(",")
+            );
+            (
+                vec![text_block(&format!("{text}\n{note}"))],
+                vec![text_block(&tools), text_block(said)],
+            )
+        } else {
+            (vec![text_block(&text), text_block(&note)], vec![text_block(said)])
+        };
+        let internals = self.profile.internals;
         let structured = obj! {
             "status": "completed",
             "prompt": prompt,
             "agentId": &agent.id,
-            "agentType"?: self.profile.request_ids.then_some(&agent.kind),
-            "content": said_block,
+            "agentType"?: self.profile.modern.then_some(&agent.kind),
+            "toolsUsed"?: internals.then(|| used.clone()),
+            "harnessNoteCount"?: internals.then_some(1),
+            "harnessTailCount"?: internals.then_some(0),
+            "content": said_blocks,
+            "resolvedModel"?: self.profile.modern.then(|| self.model.borrow().clone()),
             "totalDurationMs": ms,
             "totalTokens": tokens,
             "totalToolUseCount": tool_uses,
             "usage": inner.tokens().of_result(self.profile),
+            "canContinueAgent"?: internals.then_some(true),
         };
         ToolResult::new(content, structured)
     }
@@ -143,16 +166,17 @@ impl Sim {
         self.task_begins(&task, Some(prompt));
         let id = &agent.id;
         let output = task.output.display().to_string();
-        let text = format!(
-            "Async agent launched successfully. (This tool result is internal metadata — never quote or paste any part of it, including the agentId below, into a user-facing reply.)\nagentId: {id} (internal ID - do not mention to user. Use SendMessage with to: '{id}', summary: '<5-10 word recap>' to continue this agent.)\nThe agent is working in the background. You will be notified automatically when it completes. You know nothing about its results until that notification arrives — do not report, assume, or predict them.\noutput_file: {output}"
-        );
+        let text = self.launched_text(id, &output);
         let structured = obj! {
             "isAsync": true,
             "status": "async_launched",
             "agentId": id,
             "description": &agent.description,
+            "resolvedModel"?: self.profile.modern.then(|| self.model.borrow().clone()),
             "prompt": prompt,
             "outputFile": &output,
+            "canReadOutputFile": true,
+            "canContinueAgent"?: self.profile.internals.then_some(true),
         };
         let (sim, prompt) = (Rc::clone(self), prompt.to_owned());
         self.tasks.spawn(async move {
@@ -169,16 +193,49 @@ impl Sim {
             };
             sim.background.borrow_mut().count_end();
             let usage = inner.usage(ms_since(started));
-            let said = inner.last_text();
-            sim.task_ends(&task, end, &said, Some(usage));
+            let summary = match sim.profile.release {
+                Release::V62 => format!("Agent \"{}\" completed", task.description),
+                Release::V197 => format!("Agent \"{}\" finished", task.description),
+                Release::V325 => inner.last_text(),
+            };
+            sim.task_ends(&task, end, &summary, Some(usage));
         });
         ToolResult::new(vec![obj! { "type": "text", "text": text }], structured)
+    }
+
+    fn launched_text(&self, id: &str, output: &str) -> String {
+        let (secret, patience) = if self.profile.internals {
+            (
+                " (This tool result is internal metadata — never quote or paste any part of it, including the agentId below, into a user-facing reply.)",
+                " You know nothing about its results until that notification arrives — do not report, assume, or predict them; continue other work or respond to the user in the meantime.",
+            )
+        } else {
+            ("", "")
+        };
+        let (use_id, more, advice) = if self.profile.modern {
+            (
+                format!(
+                    "Use SendMessage with to: '{id}', summary: '<5-10 word recap>' to continue this agent."
+                ),
+                "",
+                "Do NOT Read or tail this file via the shell tool — it is the full subagent JSONL transcript and reading it will overflow your context. If the user asks for progress, say the agent is still running; you'll get a completion notification.",
+            )
+        } else {
+            (
+                "Use to resume later if needed.".to_owned(),
+                " Work on non-overlapping tasks, or briefly tell the user what you launched and end your response.",
+                "If asked, you can check progress before completion by using Read or Bash tail on the output file.",
+            )
+        };
+        format!(
+            "Async agent launched successfully.{secret}\nagentId: {id} (internal ID - do not mention to user. {use_id})\nThe agent is working in the background. You will be notified automatically when it completes.{patience}\nDo not duplicate this agent's work — avoid working with the same files or topics it is using.{more}\noutput_file: {output}\n{advice}"
+        )
     }
 
     /// Tells what an agent is doing, before its message is shown.
     pub(crate) fn announce_tool(&self, scope: &Scope, call: &Call) {
         scope.count_tool(&call.name);
-        let Some(agent) = scope.agent().filter(|_| self.profile.request_ids) else { return };
+        let Some(agent) = scope.agent().filter(|_| self.profile.modern) else { return };
         let subject = match call.name.as_str() {
             "Write" | "Read" | "Edit" => call.input.text("file_path").map(|path| {
                 let name = std::path::Path::new(path)

@@ -41,8 +41,9 @@ impl Sim {
         if !self.may_touch(&path) {
             return None;
         }
-        let read_first = self.profile.release < Release::V325;
-        let unread = read_first && path.is_file() && !self.read_files.borrow().contains(&path);
+        let unread = self.profile.reads_before_write
+            && path.is_file()
+            && !self.read_files.borrow().contains(&path);
         if call.name == "Write" {
             return unread.then(|| UNREAD.to_owned());
         }
@@ -96,8 +97,7 @@ impl Sim {
                 Err(_) => return ToolResult::error(self.missing_file()),
             },
         };
-        let again =
-            self.profile.release == Release::V197 && self.read_files.borrow().contains(&path);
+        let again = self.profile.notes_unchanged_files && self.read_files.borrow().contains(&path);
         self.read_files.borrow_mut().insert(path.clone());
         if again && self.unchanged.borrow().get(&path) == Some(&text) {
             let structured = obj! {
@@ -154,7 +154,7 @@ impl Sim {
             other => return ToolResult::error(not_a_string(other)),
         };
         if let Some(text) = &call.scripted {
-            return scripted_write(&path, &content, text, call.fails);
+            return self.scripted_write(&path, &content, text, call.fails);
         }
         if !self.may_touch(&path) {
             return Self::out_of_reach(&path);
@@ -177,6 +177,22 @@ impl Sim {
             "content": content,
             "structuredPatch": patch,
             "originalFile": before,
+            "userModified"?: (self.profile.release > Release::V62).then_some(false),
+        };
+        ToolResult::new(text, structured)
+    }
+
+    /// A file that is only said to be written.
+    fn scripted_write(&self, path: &Path, content: &str, text: &str, fails: bool) -> ToolResult {
+        if fails {
+            return ToolResult::error(text);
+        }
+        let structured = obj! {
+            "type": "create",
+            "filePath": path.display().to_string(),
+            "content": content,
+            "structuredPatch": Vec::<Object>::new(),
+            "originalFile": Json::Null,
             "userModified"?: (self.profile.release > Release::V62).then_some(false),
         };
         ToolResult::new(text, structured)
@@ -310,20 +326,6 @@ impl Sim {
         }
         files
     }
-}
-
-fn scripted_write(path: &Path, content: &str, text: &str, fails: bool) -> ToolResult {
-    if fails {
-        return ToolResult::error(text);
-    }
-    let structured = obj! {
-        "type": "create",
-        "filePath": path.display().to_string(),
-        "content": content,
-        "structuredPatch": Vec::<Object>::new(),
-        "originalFile": Json::Null,
-    };
-    ToolResult::new(text, structured)
 }
 
 fn not_a_string(value: Option<&Json>) -> String {

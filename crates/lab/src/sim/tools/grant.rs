@@ -2,12 +2,12 @@
 
 use std::rc::Rc;
 
-use super::run::REJECTED;
+use super::run::{NOT_NOW, REJECTED};
 use super::{Call, ToolResult};
+use crate::sim::clock::{new_uuid, timestamp};
 use crate::sim::hooks::BeforeTool;
 use crate::sim::json::{Json, Object, obj};
 use crate::sim::permission::{Ask, Decision, Denial, Granted, input_problems};
-use crate::sim::profile::Release;
 use crate::sim::state::Sim;
 use crate::sim::turn::{Aborted, Scope};
 
@@ -22,6 +22,9 @@ pub(super) enum Grant {
     /// Later.
     Deferred,
 }
+
+/// What the model is told when the client has said that it answers no questions.
+const NO_SURFACE: &str = "Permission for this tool use was denied. It requires approval, and this session has no approval surface — nobody can answer a permission prompt here — so it was denied automatically. The action was NOT performed; do not claim it succeeded, and do not retry it: this action, and anything else that requires approval, will be denied the same way for the rest of this session. Tell the user what was blocked and why you needed it, then continue with the parts of the task that do not require approval. ";
 
 /// What newer versions tell about a decision.
 pub(super) fn decided(decision: &str, source: &str, reason_type: Option<&str>) -> Option<Object> {
@@ -44,6 +47,9 @@ impl Sim {
             let hooks = self.before_tool(scope, &call.name, &call.input, &call.id);
             scope.turn.wait(hooks).await?
         };
+        if call.again && !self.profile.raises_deferred_at_once {
+            self.emit_hook_entries(call, before.answers);
+        }
         if let Some(reason) = &before.deny {
             return Ok(self.denied_by_hook(scope, call, reason));
         }
@@ -55,21 +61,20 @@ impl Sim {
         }
         let input = before.input.clone().unwrap_or_else(|| call.input.clone());
         let decision = self.decide(&call.name, &input);
+        let hook_asks = before.ask && self.profile.modern_hooks;
         let decision = match decision {
             Decision::Deny(denial) if !(before.allow && self.profile.hook_beats_deny_rule) => {
                 // A hook's question goes before a mode that never asks.
                 let by_mode = denial.reason_type == Some("mode");
-                match (&before.ask, by_mode && self.profile.modern_hooks) {
-                    (Some(reason), true) => {
-                        return self.ask_for_hook(scope, call, input, reason.as_ref()).await;
-                    }
-                    _ => return Ok(self.denied(scope, call, denial)),
+                if !(hook_asks && by_mode) {
+                    return Ok(self.denied(scope, call, denial, !before.allow));
                 }
+                Decision::Deny(denial)
             }
             other => other,
         };
-        if let (Some(reason), true) = (&before.ask, self.profile.modern_hooks) {
-            return self.ask_for_hook(scope, call, input, reason.as_ref()).await;
+        if hook_asks {
+            return self.ask_for_hook(scope, call, input, before.ask_reason.as_ref()).await;
         }
         let hook_grants = before.allow && self.hook_may_grant(call, &before);
         match decision {
@@ -84,7 +89,40 @@ impl Sim {
                 };
                 Ok(Grant::Run { input, how: decided("accept", source, reason) })
             }
-            Decision::Deny(denial) => Ok(self.denied(scope, call, denial)),
+            Decision::Deny(denial) => Ok(self.denied(scope, call, denial, true)),
+        }
+    }
+
+    /// A version shows entries of its transcript where a call is raised again (`Q13b`).
+    fn emit_hook_entries(&self, call: &Call, answers: usize) {
+        let name = format!("PreToolUse:{}", call.name);
+        let data = obj! {
+            "type": "hook_progress",
+            "hookEvent": "PreToolUse",
+            "hookName": name,
+            "command": "callback",
+        };
+        let attachment = obj! {
+            "type": "hook_success",
+            "hookName": "PreToolUse:Callback",
+            "toolUseID": &call.id,
+            "hookEvent": "PreToolUse",
+            "content": "",
+            "command": "callback",
+        };
+        let progress = obj! {
+            "type": "progress",
+            "data": data,
+            "toolUseID": &call.id,
+            "parentToolUseID": &call.id,
+        };
+        let kinds = [progress, obj! { "attachment": attachment, "type": "attachment" }];
+        for mut frame in kinds.into_iter().flat_map(|frame| std::iter::repeat_n(frame, answers)) {
+            frame.set("uuid", new_uuid());
+            frame.set("timestamp", timestamp());
+            frame.set("session_id", self.session_id());
+            frame.set("parent_tool_use_id", Json::Null);
+            self.emit(&frame);
         }
     }
 
@@ -121,9 +159,7 @@ impl Sim {
                 "PreToolUse hook did not respond before its timeout (host client may be unreachable). The tool call was not executed; other configured hooks may not have completed.",
             )
         } else {
-            let mut result = ToolResult::error(
-                "The user doesn't want to take this action right now. STOP what you are doing and wait for the user to tell you how to proceed.",
-            );
+            let mut result = ToolResult::error(NOT_NOW);
             result.structured = "Error: undefined".into();
             result
         };
@@ -153,13 +189,13 @@ impl Sim {
         self.ask(scope, call, input, ask).await
     }
 
-    /// A refusal that nobody was asked about.
-    fn denied(&self, scope: &Scope, call: &Call, denial: Denial) -> Grant {
+    /// A refusal that nobody was asked about. One against a hook that allowed it is not told.
+    fn denied(&self, scope: &Scope, call: &Call, denial: Denial, told: bool) -> Grant {
         scope.turn.deny(&call.name, &call.id, &call.input);
         if denial.reason_code.is_some() && !self.life.warned_no_check.replace(true) {
             self.warn_no_check();
         }
-        if self.profile.tells_denials {
+        if told && self.profile.tells_denials {
             self.emit_system(
                 "permission_denied",
                 obj! {
@@ -201,11 +237,11 @@ impl Sim {
     pub(super) fn nobody_to_ask(&self, scope: &Scope, call: &Call, ask: &Ask) -> Grant {
         scope.turn.deny(&call.name, &call.id, &call.input);
         let switched_off = self.args.permission_prompts.as_deref() == Some("none");
-        let none = "Permission for this tool use was denied. It requires approval, and this session has no approval surface — nobody can answer a permission prompt here — so it was denied automatically. The action was NOT performed; do not claim it succeeded, and do not retry it: this action, and anything else that requires approval, will be denied the same way for the rest of this session. Tell the user what was blocked.";
+        let unreachable = format!("{NO_SURFACE}What required approval: {}", ask.refusal);
         let (message, reason, reason_type) = if switched_off {
             let reason =
                 "no approval surface in this session; permission request denied automatically";
-            (none, Some(reason), Some("asyncAgent"))
+            (unreachable.as_str(), Some(reason), Some("asyncAgent"))
         } else {
             (ask.refusal.as_str(), ask.reason.as_deref(), ask.reason_type)
         };
@@ -223,12 +259,8 @@ impl Sim {
             );
         }
         let mut result = ToolResult::error(message);
-        result.kind = Some("user-rejected");
-        let meta = if switched_off {
-            decided("reject", "config", Some("asyncAgent"))
-        } else {
-            decided("reject", "config", None)
-        };
+        result.kind = Some(if switched_off { "permission-rule" } else { "user-rejected" });
+        let meta = decided("reject", "config", switched_off.then_some("asyncAgent"));
         Grant::Refused { result: Box::new(result), meta }
     }
 
@@ -259,7 +291,7 @@ impl Sim {
     ) -> Grant {
         scope.turn.deny(&call.name, &call.id, &call.input);
         let meta = decided("reject", "user_reject", None);
-        if interrupt && self.profile.release > Release::V62 {
+        if interrupt && self.profile.interrupting_deny_rejects {
             let mut result = ToolResult::error(REJECTED);
             result.structured = "User rejected tool use".into();
             result.kind = Some("user-rejected");

@@ -1,6 +1,9 @@
 //! Tools of the client's own servers.
 
+use base64::Engine as _;
+
 use super::{Call, ToolResult};
+use crate::sim::clock::{epoch_ms, new_id};
 use crate::sim::json::{Json, Object, obj};
 use crate::sim::profile::Release;
 use crate::sim::state::Sim;
@@ -29,9 +32,19 @@ impl Sim {
         if result.is_true("isError") {
             return Ok(self.mcp_error(call, blocks));
         }
-        let mut told: Vec<Json> = blocks.iter().map(told_block).collect();
+        let server = self.servers.borrow().server_of(&call.name).unwrap_or_default();
+        let mut told: Vec<Json> = Vec::new();
+        let mut saved: Vec<Json> = Vec::new();
+        for block in blocks {
+            told.push(told_block(block));
+            if let Some(path) = self.keep_image(&server, block) {
+                let text = format!("[Image: source: {path}]");
+                saved.push(obj! { "type": "text", "text": text }.into());
+            }
+        }
         let Some(structured) = result.get("structuredContent").filter(|content| !content.is_null())
         else {
+            told.append(&mut saved);
             let told = Json::from(told);
             return Ok(ToolResult::new(told.clone(), told));
         };
@@ -41,10 +54,27 @@ impl Sim {
             return Ok(ToolResult::new(text, both));
         }
         told.retain(|block| block.text("type") != Some("text"));
+        told.append(&mut saved);
         told.push(obj! { "type": "text", "text": text }.into());
         let told = Json::from(told);
         let both = obj! { "content": &told, "structuredContent": structured };
         Ok(ToolResult::new(told, both))
+    }
+
+    /// The newest version keeps images of servers in a file, and says where.
+    fn keep_image(&self, server: &str, block: &Json) -> Option<String> {
+        if block.text("type") != Some("image") || !self.profile.internals {
+            return None;
+        }
+        let bytes = base64::engine::general_purpose::STANDARD.decode(block.text("data")?).ok()?;
+        let project = self.env.project_folder(&self.env.cwd);
+        let folder = project.join(self.session_id()).join("tool-results");
+        let kind =
+            block.text("mimeType").and_then(|kind| kind.strip_prefix("image/")).unwrap_or("bin");
+        let path =
+            folder.join(format!("mcp-{server}-blob-{}-{}.{kind}", epoch_ms(), new_id("", 6)));
+        std::fs::create_dir_all(&folder).and_then(|()| std::fs::write(&path, bytes)).ok()?;
+        Some(path.display().to_string())
     }
 
     fn mcp_error(&self, call: &Call, blocks: &[Json]) -> ToolResult {

@@ -209,6 +209,18 @@ impl Call {
         }
     }
 
+    /// How long it runs: what the script says, and no less than a disk or a shell takes. What the
+    /// model says in one go has been told by then, and a file is read before a shell has started,
+    /// as with the real CLI.
+    fn duration(&self) -> Duration {
+        let least = match self.name.as_str() {
+            "Read" | "Glob" | "Grep" => Duration::from_millis(2),
+            "Bash" => Duration::from_millis(5),
+            _ => Duration::ZERO,
+        };
+        self.takes.max(least)
+    }
+
     /// Whether it may run while others run: it changes nothing.
     pub(crate) fn runs_beside_others(&self) -> bool {
         match self.name.as_str() {
@@ -242,7 +254,7 @@ impl Sim {
 
     /// What newer versions add to the message of a call.
     pub(crate) fn tool_use_meta(&self, call: &Call) -> Object {
-        if !call.name.starts_with("mcp__") || !self.profile.request_ids {
+        if !call.name.starts_with("mcp__") || !self.profile.modern {
             return Object::default();
         }
         let tool = self.servers.borrow().tool(&call.name);

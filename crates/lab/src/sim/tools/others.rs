@@ -21,7 +21,7 @@ impl Sim {
         if matches!(call.name.as_str(), "Agent" | "Task") {
             return self.agent_tool(scope, call, input).await;
         }
-        scope.turn.wait(self.tasks.sleep(call.takes)).await?;
+        scope.turn.wait(self.tasks.sleep(call.duration())).await?;
         if call.name.starts_with("mcp__") {
             return self.mcp_tool(scope, call, input).await;
         }
@@ -34,6 +34,11 @@ impl Sim {
             "EnterPlanMode" => self.enter_plan_tool(),
             "ExitPlanMode" => self.exit_plan_tool(call, input),
             "AskUserQuestion" => self.question_tool(input),
+            "StructuredOutput" => {
+                scope.turn.structured.replace(Some(input.clone()));
+                let text = "Structured output provided successfully";
+                ToolResult::new(text, text)
+            }
             _ => self.other_tool(call, input),
         })
     }

@@ -4,7 +4,7 @@ use std::fs;
 
 use super::{Call, Shape, ToolResult};
 use crate::sim::json::{Json, Object, obj};
-use crate::sim::profile::Release;
+use crate::sim::permission::Entry;
 use crate::sim::state::Sim;
 
 const ENTERED: &str = "Entered plan mode. You should now focus on exploring the codebase and designing an implementation approach.";
@@ -29,14 +29,14 @@ impl Sim {
     /// Newer versions do not leave a mode that they are not in.
     pub(super) fn check_exit_plan(&self) -> Option<String> {
         let in_plan = self.permissions.borrow().mode() == "plan";
-        (!in_plan && self.profile.release > Release::V62).then(|| {
+        (!in_plan && self.profile.guards_plan_exit).then(|| {
             "You are not in plan mode. To enter plan mode, call the EnterPlanMode tool first. If your plan was already approved, continue with implementation.".to_owned()
         })
     }
 
     /// `EnterPlanMode`.
     pub(super) fn enter_plan_tool(&self) -> ToolResult {
-        if self.permissions.borrow_mut().set_mode(Some("plan")) {
+        if self.permissions.borrow_mut().set_mode(Some("plan"), Entry::Tool) {
             self.emit_mode();
         }
         ToolResult::new(format!("{ENTERED}{ADVICE}"), obj! { "message": ENTERED })

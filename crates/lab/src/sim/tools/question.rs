@@ -11,15 +11,10 @@ impl Sim {
         let questions = input.get("questions").and_then(Json::as_array).unwrap_or_default();
         let empty = Object::default();
         let answers = input.get("answers").and_then(Json::as_object).unwrap_or(&empty);
-        let told_answers: Object = answers
-            .iter()
-            .map(|(question, answer)| (question.to_owned(), joined(answer).into()))
-            .collect();
-        let modern = self.profile.release > Release::V62;
-        let response = input.text("response").filter(|_| modern);
+        let response = input.text("response").filter(|_| self.profile.free_answers);
         let structured = obj! {
             "questions"?: input.get("questions"),
-            "answers": &told_answers,
+            "answers": answers,
             "response"?: response,
             "annotations"?: input.get("annotations"),
         };
@@ -43,21 +38,22 @@ impl Sim {
                 continue;
             }
             picked &= known.is_none_or(|known| is_picked(known, answer));
-            let mut entry = format!("\"{question}\"=\"{}\"", joined(answer));
+            let mut entry = vec![format!("\"{question}\"=\"{}\"", joined(answer))];
             let annotation =
                 input.get("annotations").and_then(|annotations| annotations.get(question));
             if let Some(annotation) = annotation {
-                if let Some(preview) = annotation.text("preview").filter(|_| release > Release::V62)
+                if let Some(preview) =
+                    annotation.text("preview").filter(|_| self.profile.free_answers)
                 {
-                    entry.push_str(&format!(" selected preview:\n{preview}"));
+                    entry.push(format!("selected preview:\n{preview}"));
                 }
                 if let Some(notes) = annotation.text("notes") {
                     let label = if release > Release::V62 { "notes" } else { "user notes" };
-                    entry.push_str(&format!(" {label}: {notes}"));
+                    entry.push(format!("{label}: {notes}"));
                     picked = false;
                 }
             }
-            told.push(entry);
+            told.push(entry.join(" "));
         }
         let told_all = told.join(", ");
         match release {

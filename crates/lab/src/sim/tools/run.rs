@@ -15,14 +15,16 @@ use crate::sim::turn::{Aborted, Scope};
 
 /// What the model is told of a call that was not wanted.
 pub(super) const REJECTED: &str = "The user doesn't want to proceed with this tool use. The tool use was rejected (eg. if it was a file edit, the new_string was NOT written to the file). STOP what you are doing and wait for the user to tell you how to proceed.";
+/// What the model is told of a call that nobody came to decide about.
+pub(super) const NOT_NOW: &str = "The user doesn't want to take this action right now. STOP what you are doing and wait for the user to tell you how to proceed.";
 /// And of one that was stopped while it ran.
-const STOPPED: &str = " Correction to the text above: this call was stopped while running, not refused before it ran. It may have run in part: anything it did before it was stopped still stands. Check before you rely on it or run it again.";
+const STOPPED: &str = " Correction to the text above: this call was stopped while running, not refused before it ran. It may have run in part or in full, and its changes may have been written. No permission prompt was involved. Work it started elsewhere (a remote command, a background process) may still be running, so check before starting the same work again. The instruction to stop and wait still stands.";
 
 impl Sim {
     /// Runs a call to its end.
     pub(super) async fn run_call(self: &Rc<Self>, scope: &Rc<Scope>, call: &Call) -> Outcome {
         if let Some(result) = self.unusable(call) {
-            return self.tell(scope, call, result, None);
+            return self.tell(scope, call, &result, None);
         }
         let grant = match self.ask_leave(scope, call).await {
             Ok(grant) => grant,
@@ -30,7 +32,7 @@ impl Sim {
         };
         match grant {
             Grant::Run { input, how } => self.run_granted(scope, call, &input, how).await,
-            Grant::Refused { result, meta } => self.tell(scope, call, *result, meta),
+            Grant::Refused { result, meta } => self.tell(scope, call, &result, meta),
             Grant::Interrupted { result, meta } => {
                 scope.turn.abort.raise();
                 let block = self.tell_result(scope, call, &result, meta);
@@ -66,7 +68,7 @@ impl Sim {
     }
 
     fn unavailable(&self, tool: &str) -> String {
-        let mut text = format!("No such tool available: {tool}");
+        let text = format!("No such tool available: {tool}");
         let known = [
             "TodoWrite",
             "Write",
@@ -97,8 +99,7 @@ impl Sim {
             }
             _ => return text,
         };
-        text.push_str(&format!(". {tool} {hint}"));
-        text
+        format!("{text}. {tool} {hint}")
     }
 
     async fn run_granted(
@@ -135,7 +136,7 @@ impl Sim {
             "tool_use_id": &call.id,
             "tool_response": &ran.content,
         });
-        self.tell(scope, call, ran, how)
+        self.tell(scope, call, &ran, how)
     }
 
     fn out_of_money(&self) -> bool {
@@ -147,10 +148,10 @@ impl Sim {
         &self,
         scope: &Scope,
         call: &Call,
-        result: ToolResult,
+        result: &ToolResult,
         meta: Option<Object>,
     ) -> Outcome {
-        let block = self.tell_result(scope, call, &result, meta);
+        let block = self.tell_result(scope, call, result, meta);
         if let Some(reminder) = &result.reminder {
             self.remind(scope, reminder);
         }
@@ -168,20 +169,20 @@ impl Sim {
         let block = Json::from(result.block(&call.id));
         let internals = self.profile.internals;
         let mut extra = Object::default();
-        if call.again && self.profile.raised_as_stored {
+        // Once, calls that were put off were told as the transcript has them.
+        let as_stored = call.again && self.profile.parks && !self.profile.raises_deferred_at_once;
+        if as_stored {
             extra.set("toolUseResult", &result.structured);
             extra.set_some("sourceToolAssistantUUID", call.assistant_uuid.as_deref());
-        } else if scope.agent().is_none() || !self.profile.request_ids {
+        } else if scope.agent().is_none() {
             extra.set("tool_use_result", &result.structured);
         }
         if internals && let Some(meta) = meta {
             let mut entry = obj! { "id": &call.id, "non_execution_kind"?: result.kind };
-            for (key, value) in meta.iter() {
-                entry.set(key, value);
-            }
+            entry.extend(meta);
             extra.set("tool_result_meta", vec![entry]);
         }
-        if self.profile.request_ids {
+        if self.profile.modern {
             self.add_agent(&mut extra, scope.agent());
         }
         let content = Json::from(vec![block.clone()]);
@@ -221,8 +222,13 @@ impl Sim {
 
     /// A call that was never begun, because the turn was ended.
     pub(crate) fn reject_unstarted(&self, scope: &Scope, call: &Call) -> Json {
-        let mut result = ToolResult::error(REJECTED);
-        result.structured = "User rejected tool use".into();
+        let (text, structured) = if self.profile.interrupted == Interrupted::Quiet {
+            (NOT_NOW, NOT_NOW)
+        } else {
+            (REJECTED, "User rejected tool use")
+        };
+        let mut result = ToolResult::error(text);
+        result.structured = structured.into();
         result.kind = Some("user-rejected");
         self.tell_result(scope, call, &result, Some(Object::default()))
     }

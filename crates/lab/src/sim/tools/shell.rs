@@ -28,7 +28,7 @@ impl Sim {
         if input.is_true("run_in_background") {
             return Ok(self.bash_in_background(call, input, output));
         }
-        scope.turn.wait(self.tasks.sleep(call.takes)).await?;
+        scope.turn.wait(self.tasks.sleep(call.duration())).await?;
         if call.fails {
             return Ok(ToolResult::error(output));
         }
@@ -124,11 +124,11 @@ impl Sim {
             stop: Rc::new(Flag::default()),
         };
         let mut text = format!(
-            "Command running in background with ID: {id}. Output is being written to: {}.",
+            "Command running in background with ID: {id}. Output is being written to: {}",
             task.output.display()
         );
         if self.profile.release > Release::V62 {
-            text.push_str(" You will be notified when it completes. To check interim output, use Read on that file path.");
+            text.push_str(". You will be notified when it completes. To check interim output, use Read on that file path.");
         }
         self.run_in_background(task, call.takes, output, call.fails);
         let structured = obj! {

@@ -18,6 +18,8 @@ use crate::sim::state::Sim;
 pub(super) struct Trouble {
     attempts: u32,
     overloads: u32,
+    /// Requests that the API did not understand.
+    refusals: u32,
 }
 
 /// So many overloads in a row make the CLI use another model.
@@ -47,8 +49,16 @@ impl Sim {
                 return Ok(());
             }
         }
+        if status == Some(400)
+            && trouble.refusals < self.profile.silent_tries
+            && !is_plain(error.as_ref())
+        {
+            // The newest version makes the request again with less in it.
+            trouble.refusals += 1;
+            return Ok(());
+        }
         if !is_worth_retrying(status) || trouble.attempts >= most {
-            return Err(self.give_up(scope, model, error));
+            return Err(self.give_up(scope, model, error.as_ref()));
         }
         trouble.attempts += 1;
         let delay = delay_ms(trouble.attempts, error.as_ref().and_then(|error| error.retry_after));
@@ -69,11 +79,7 @@ impl Sim {
         }
         let wait = self.tasks.sleep(Duration::from_secs_f64(delay / 1000.0));
         if scope.turn.wait(wait).await.is_err() {
-            if scope.agent().is_none() {
-                scope.turn.stop_reason.replace(None);
-                self.emit_interruption(scope, false);
-            }
-            return Err(End::Aborted { in_tools: false });
+            return Err(self.stopped_before_a_word(scope));
         }
         Ok(())
     }
@@ -108,15 +114,14 @@ impl Sim {
         true
     }
 
-    fn give_up(&self, scope: &Scope, model: &str, error: Option<ApiError>) -> End {
-        let failure = self.describe(scope, model, error.as_ref());
+    fn give_up(self: &Rc<Self>, scope: &Rc<Scope>, model: &str, error: Option<&ApiError>) -> End {
+        let failure = self.describe(scope, model, error);
         let (text, name) = failure;
-        let status = error.as_ref().map(|error| error.status);
-        let kind = error.as_ref().map(|error| error.kind.clone());
-        let request_id = new_id("req_", 16);
+        let status = error.map(|error| error.status);
+        let kind = error.map(|error| error.kind.clone());
         let mut extra = obj! { "error": name };
-        if self.profile.request_ids && error.is_some() {
-            extra.set("request_id", &request_id);
+        if self.profile.modern && error.is_some() {
+            extra.set("request_id", new_id("req_", 16));
         }
         if self.profile.internals {
             extra.set("is_api_error_message", true);
@@ -124,6 +129,7 @@ impl Sim {
             extra.set("api_error_type", kind.as_deref());
         }
         self.say_synthetic(scope, &text, "stop_sequence", extra);
+        self.failure_hooks(scope, name, &text);
         let too_long = text.starts_with("Prompt is too long");
         let terminal_reason = match status {
             Some(413) => "image_error",
@@ -149,15 +155,17 @@ impl Sim {
         extra: Object,
     ) -> String {
         let block = Json::from(obj! { "type": "text", "text": text });
+        let modern = self.profile.modern;
+        let sequence = if stop_reason == "end_turn" { Json::Null } else { "".into() };
         let message = obj! {
             "diagnostics"?: self.profile.internals.then_some(Json::Null),
             "id": new_uuid(),
             "container": Json::Null,
             "model": "<synthetic>",
             "role": "assistant",
-            "stop_details"?: self.profile.request_ids.then_some(Json::Null),
+            "stop_details"?: modern.then_some(Json::Null),
             "stop_reason": stop_reason,
-            "stop_sequence": "",
+            "stop_sequence": sequence,
             "type": "message",
             "usage": Tokens::default().of_result(self.profile),
             "content": vec![block],
@@ -260,6 +268,14 @@ impl Sim {
             None => "https://status.claude.com".to_owned(),
         }
     }
+}
+
+/// Whether an error says what is wrong, so that trying again is no use.
+fn is_plain(error: Option<&ApiError>) -> bool {
+    error.is_some_and(|error| {
+        error.message.starts_with("Your credit balance")
+            || error.message.starts_with("prompt is too long")
+    })
 }
 
 fn is_worth_retrying(status: Option<u16>) -> bool {

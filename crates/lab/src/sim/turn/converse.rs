@@ -5,7 +5,7 @@ use std::rc::Rc;
 use super::Scope;
 use super::api_error::spoken_name;
 use super::result::{ApiFailure, End};
-use super::speak::Said;
+use super::stream::Said;
 use crate::sim::json::{Json, Object, obj};
 use crate::sim::profile::Release;
 use crate::sim::state::Sim;
@@ -38,15 +38,17 @@ impl Sim {
             self.check_budget()?;
             rounds += 1;
             let said = self.speak(scope).await?;
+            if said.calls.is_empty() || !self.profile.asks_without_money {
+                self.check_budget()?;
+            }
             if !said.calls.is_empty() {
                 self.run_tools(scope, said.calls).await?;
                 self.fold_in(scope);
                 continue;
             }
-            self.check_budget()?;
             match said.stop_reason.as_str() {
                 "max_tokens" => self.go_on(scope),
-                "refusal" if self.profile.release == Release::V325 && !refused => {
+                "refusal" if self.profile.continues_after_refusal && !refused => {
                     refused = true;
                     self.note_refusal(scope, &said);
                 }
@@ -115,6 +117,10 @@ impl Sim {
         }
         if scope.turn.hook_stopped.get() {
             return Err(End::HookStopped);
+        }
+        // An older version lets the model say something more.
+        if scope.turn.structured.borrow().is_some() && self.profile.modern {
+            return Err(End::Structured);
         }
         Ok(())
     }
@@ -187,9 +193,7 @@ impl Sim {
     pub(super) fn tell_model(&self, scope: &Rc<Scope>, text: &str, extra: Object) {
         let content = Json::from(vec![obj! { "type": "text", "text": text }]);
         let mut fields = obj! { "isSynthetic": true };
-        for (key, value) in extra.iter() {
-            fields.set(key, value);
-        }
+        fields.extend(extra);
         let uuid = self.emit_user(scope, content.clone(), fields);
         scope.turn.count_user_frame();
         scope.with_thread(self, |thread| thread.push_user(&content));
@@ -198,6 +202,7 @@ impl Sim {
     }
 
     fn note_refusal(&self, scope: &Rc<Scope>, said: &Said) {
+        self.safety_stops.set(self.safety_stops.get() + 1);
         let model = spoken_name(&self.model.borrow());
         let content = format!(
             "{model}'s safeguards stopped the response above · continuing once with that noted"
@@ -246,7 +251,7 @@ impl Sim {
         let Some(feedback) = self.stop_hooks(scope).await? else { return Err(End::Done) };
         scope.turn.stop_hook_active.set(true);
         self.tell_model(scope, &format!("Stop hook feedback:\n{feedback}"), Object::default());
-        if self.profile.request_ids {
+        if self.profile.modern {
             self.emit_system(
                 "notification",
                 obj! {

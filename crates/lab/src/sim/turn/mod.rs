@@ -1,11 +1,13 @@
 //! A turn: what is said, what is done, and the result.
 
 mod api_error;
+mod broken;
 mod converse;
 mod prompt;
 mod result;
 mod serve;
 mod speak;
+mod stream;
 
 use std::cell::{Cell, RefCell};
 use std::rc::Rc;
@@ -13,6 +15,7 @@ use std::time::Instant;
 
 use super::clock::new_uuid;
 use super::exec::{First, Flag, race};
+use super::input::UserMessage;
 use super::json::{Json, Object};
 use super::queue::Deferred;
 use super::thread::Thread;
@@ -56,6 +59,10 @@ pub(crate) struct Turn {
     stop_hook_active: Cell<bool>,
     /// The last text of the model.
     text: RefCell<String>,
+    /// Messages that the client is shown again when the model begins to answer them.
+    pub(crate) replays: RefCell<Vec<UserMessage>>,
+    /// The answer in the form that the client wants.
+    pub(crate) structured: RefCell<Option<Json>>,
 }
 
 /// The turn is to end now.
@@ -63,11 +70,6 @@ pub(crate) struct Turn {
 pub(crate) struct Aborted;
 
 impl Turn {
-    /// The messages with an id that began it.
-    pub(crate) fn uuids(&self) -> Vec<String> {
-        self.uuids.borrow().clone()
-    }
-
     fn new(
         uuids: Vec<String>,
         origin: Option<Object>,
@@ -94,12 +96,19 @@ impl Turn {
             stop_reason: RefCell::default(),
             stop_hook_active: Cell::new(false),
             text: RefCell::default(),
+            replays: RefCell::default(),
+            structured: RefCell::default(),
         })
     }
 
     /// A turn that never runs, for what happens between turns.
     pub(crate) fn idle() -> Rc<Self> {
         Self::new(Vec::new(), None, None)
+    }
+
+    /// The messages with an id that began it.
+    pub(crate) fn uuids(&self) -> Vec<String> {
+        self.uuids.borrow().clone()
     }
 
     /// When it began.
@@ -117,10 +126,15 @@ impl Turn {
         if self.abort.is_raised() {
             return Err(Aborted);
         }
-        match race(something, self.abort.raised()).await {
-            First::Left(value) => Ok(value),
-            First::Right(()) => Err(Aborted),
+        match race(self.abort.raised(), something).await {
+            First::Left(()) => Err(Aborted),
+            First::Right(value) => Ok(value),
         }
+    }
+
+    /// Forgets the `user` frames so far: they belong to an earlier turn.
+    fn forget_user_frames(&self) {
+        self.user_frames.set(0);
     }
 
     /// Counts a `user` frame.
@@ -151,7 +165,7 @@ impl Turn {
 pub(crate) struct Scope {
     pub(crate) turn: Rc<Turn>,
     agent: Option<(Agent, RefCell<Thread>)>,
-    /// What a subagent has used.
+    /// What the last answer took: that is what is told of a subagent.
     tokens: RefCell<Tokens>,
     /// The last text of a subagent.
     text: RefCell<String>,
@@ -227,9 +241,9 @@ impl Scope {
         self.batch.take()
     }
 
-    /// Counts the tokens of an answer.
+    /// Notes the tokens of an answer.
     fn count(&self, tokens: Tokens) {
-        self.tokens.borrow_mut().add(tokens);
+        self.tokens.replace(tokens);
     }
 
     /// The last text.
@@ -237,7 +251,7 @@ impl Scope {
         self.text.borrow().clone()
     }
 
-    /// The tokens of all answers.
+    /// The tokens of the last answer.
     pub(crate) fn tokens(&self) -> Tokens {
         *self.tokens.borrow()
     }

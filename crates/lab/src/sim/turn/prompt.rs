@@ -9,13 +9,13 @@ use crate::sim::clock::{new_uuid, timestamp};
 use crate::sim::exec::race;
 use crate::sim::input::UserMessage;
 use crate::sim::json::{Json, Object, obj};
+use crate::sim::past::blocks;
 use crate::sim::queue::{Deferred, Notice, Work};
-use crate::sim::session::blocks;
 use crate::sim::state::Sim;
 use crate::sim::tools::Call;
 
-/// How long an older version takes until it looks for a call that was put off.
-const SLOW_START: Duration = Duration::from_millis(200);
+/// How long a turn that nobody asked for waits for the client to say hello.
+const HELLO: Duration = Duration::from_millis(200);
 
 impl Sim {
     /// Runs a turn for what is next in the queue.
@@ -77,12 +77,7 @@ impl Sim {
         let text = merged_text(messages);
         let context = match self.prompt_hooks(scope, &text).await {
             Ok(context) => context,
-            Err(end) => {
-                if !self.profile.rehooks {
-                    self.emit_init();
-                }
-                return end;
-            }
+            Err(end) => return end,
         };
         self.emit_init();
         let merged = UserMessage { content: merged(messages), ..first.clone() };
@@ -97,9 +92,7 @@ impl Sim {
             self.thread.borrow_mut().push_user(&text.into());
         }
         if self.args.replay_user_messages {
-            for message in messages {
-                self.emit_replay(&message.content, message.uuid.as_deref());
-            }
+            scope.turn.replays.replace(messages.to_vec());
         }
         if !first.asks_model {
             return End::Local(String::new());
@@ -156,6 +149,8 @@ impl Sim {
     async fn run_unprompted(self: &Rc<Self>, turn: Rc<Turn>) {
         let command = new_uuid();
         self.emit_lifecycle(&command, "started");
+        // A client that says hello is answered before the turn goes on.
+        race(self.life.greeted.raised(), self.tasks.sleep(HELLO)).await;
         self.emit_init();
         let scope = Scope::main(Rc::clone(&turn));
         let end = self.converse(&scope).await;
@@ -173,7 +168,7 @@ impl Sim {
             self.life.greeted.raised().await;
         } else if !self.profile.raises_deferred_at_once {
             // It is slower to start than a client is to say `initialize`; without one it goes on.
-            race(self.life.greeted.raised(), self.tasks.sleep(SLOW_START)).await;
+            race(self.life.greeted.raised(), self.tasks.sleep(HELLO)).await;
         }
         let scope = Scope::main(Rc::clone(&turn));
         let call = Call::again(self, deferred);
@@ -181,8 +176,7 @@ impl Sim {
         let ran = self.run_tools(&scope, vec![(call, Some(started))]).await;
         let end = match ran {
             Ok(()) => {
-                // The result of the call belongs to the turn that was put off.
-                turn.user_frames.set(0);
+                turn.forget_user_frames();
                 self.emit_init();
                 self.converse(&scope).await
             }
@@ -200,10 +194,12 @@ impl Sim {
         for uuid in turn.folded.borrow().iter() {
             self.emit_lifecycle(uuid, "completed");
         }
-        self.hold_for_background().await;
+        let held = self.hold_for_background().await;
         self.store_last_prompt();
         self.emit_mirror();
-        self.emit_result(turn, end);
+        if !held {
+            self.emit_result(turn, end);
+        }
     }
 
     fn end_turn(&self) {

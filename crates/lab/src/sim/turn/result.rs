@@ -31,6 +31,10 @@ pub(crate) enum End {
     Deferred(Deferred),
     /// The CLI answered by itself.
     Local(String),
+    /// A hook did not let the prompt through.
+    Blocked(String),
+    /// The model has answered in the form that the client wants.
+    Structured,
 }
 
 /// The API's refusal, in the words of the CLI.
@@ -53,13 +57,15 @@ impl End {
             | Self::ApiError(_)
             | Self::HookStopped
             | Self::Deferred(_)
-            | Self::Local(_) => "success",
+            | Self::Local(_)
+            | Self::Blocked(_)
+            | Self::Structured => "success",
         }
     }
 
     fn terminal_reason(&self) -> Option<&'static str> {
         match self {
-            Self::Done => Some("completed"),
+            Self::Done | Self::Structured => Some("completed"),
             Self::ApiError(failure) => Some(failure.terminal_reason),
             Self::MaxTurns(_) => Some("max_turns"),
             Self::Budget(_) => Some("budget_exhausted"),
@@ -67,7 +73,7 @@ impl End {
             Self::Aborted { in_tools: false } => Some("aborted_streaming"),
             Self::HookStopped => Some("hook_stopped"),
             Self::Deferred(_) => Some("tool_deferred"),
-            Self::Local(_) => None,
+            Self::Local(_) | Self::Blocked(_) => None,
         }
     }
 }
@@ -75,6 +81,7 @@ impl End {
 impl Sim {
     /// Writes the result of a turn.
     pub(super) fn emit_result(&self, turn: &Rc<Turn>, end: &End) {
+        self.emit_replays();
         let profile = self.profile;
         let modern = profile.terminal_reasons;
         let subtype = end.subtype();
@@ -82,12 +89,22 @@ impl Sim {
             End::ApiError(_) => true,
             End::MaxTurns(_) | End::Budget(_) => modern,
             End::Aborted { .. } => profile.interrupted != Interrupted::Quiet,
-            End::Done | End::HookStopped | End::Deferred(_) | End::Local(_) => false,
+            End::Done
+            | End::HookStopped
+            | End::Deferred(_)
+            | End::Local(_)
+            | End::Blocked(_)
+            | End::Structured => false,
         };
         self.life.failed.set(is_error);
-        let local = matches!(end, End::Local(_));
-        let num_turns =
-            if local && profile.commands_as_assistant { 0 } else { turn.user_frames.get() + 1 };
+        let local = matches!(end, End::Local(_) | End::Blocked(_));
+        let num_turns = match end {
+            End::Local(_) if !profile.commands_as_assistant => {
+                self.session.borrow().length().saturating_sub(1)
+            }
+            End::Local(_) | End::Blocked(_) => 0,
+            _ => turn.user_frames.get() + 1,
+        };
         let stop_reason = self.told_stop_reason(turn, end);
         let mut fields = Object::default();
         let mut set = |key: &str, value: Json| fields.set(key, value);
@@ -110,12 +127,16 @@ impl Sim {
         if subtype == "success" {
             set("result", self.result_text(turn, end).into());
         }
+        let structured = turn.structured.borrow().clone();
         set("stop_reason", stop_reason.into());
         set("session_id", self.session_id().into());
         set("total_cost_usd", self.meter.borrow().cost(profile).into());
         set("usage", turn.tokens.borrow().of_result(profile).into());
         set("modelUsage", self.meter.borrow().model_usage(profile).into());
         set("permission_denials", turn.denials.borrow().clone().into());
+        if let Some(structured) = structured {
+            set("structured_output", structured);
+        }
         if let End::Deferred(call) = end {
             set(
                 "deferred_tool_use",
@@ -137,7 +158,7 @@ impl Sim {
             set("origin", origin.into());
         }
         // A turn that was cut short is not timed.
-        if modern && matches!(end, End::Done | End::HookStopped) {
+        if modern && matches!(end, End::Done | End::HookStopped | End::Structured) {
             let first = turn.first_word_ms.get().unwrap_or_else(|| ms_since(turn.started));
             let content = profile.internals.then_some("first_content_frame_ms");
             for key in
@@ -159,8 +180,11 @@ impl Sim {
     fn result_text(&self, turn: &Turn, end: &End) -> String {
         match end {
             End::ApiError(failure) => failure.text.clone(),
-            End::Local(text) => text.clone(),
+            End::Local(text) | End::Blocked(text) => text.clone(),
             End::HookStopped | End::Deferred(_) => String::new(),
+            End::Structured => {
+                turn.structured.borrow().as_ref().map(Json::to_string).unwrap_or_default()
+            }
             _ => turn.text.borrow().clone(),
         }
     }
@@ -169,7 +193,7 @@ impl Sim {
         match end {
             End::ApiError(failure) => Some(failure.stop_reason.to_owned()),
             End::Deferred(_) => Some("tool_deferred".to_owned()),
-            End::Local(_) => None,
+            End::Local(_) | End::Blocked(_) => None,
             _ => turn.stop_reason.borrow().clone(),
         }
     }
@@ -197,7 +221,7 @@ impl Sim {
     fn add_internals(&self, turn: &Turn, end: &End, fields: &mut Object) {
         fields.set("fast_mode_disabled_reason", "sdk_opt_in_required");
         fields.set("subagent_stats", self.background.borrow().stats());
-        fields.set("safety_stops", 0);
+        fields.set("safety_stops", self.safety_stops.get());
         let uuids = turn.uuids.borrow();
         let last = uuids.last().cloned();
         let all: Vec<String> = uuids.iter().chain(turn.folded.borrow().iter()).cloned().collect();
@@ -214,7 +238,7 @@ impl Sim {
         }
         fields.set_some("resume_reason", turn.resume_reason);
         fields.set_some("local_command", turn.local_command.borrow().clone());
-        fields.set("queued_turn_count", self.queue.borrow().prompts());
+        fields.set("queued_turn_count", 0);
         fields.set("result_index", self.life.results.get());
         let since = self.meter.borrow().since(&self.last_meter.borrow());
         fields.set("model_usage_since_last_result", since.model_usage(self.profile));
@@ -230,8 +254,16 @@ fn api_status(end: &End) -> Json {
 
 /// In newer versions a result does not begin with its type.
 fn result_first_keys_last(fields: &Object) -> Object {
-    const LATE: [&str; 7] =
-        ["is_error", "num_turns", "subtype", "api_error_status", "result", "type", "duration_ms"];
+    const LATE: [&str; 8] = [
+        "is_error",
+        "num_turns",
+        "subtype",
+        "api_error_status",
+        "result",
+        "structured_output",
+        "type",
+        "duration_ms",
+    ];
     let mut ordered = Object::default();
     for (key, value) in fields.iter().filter(|(key, _)| !LATE.contains(key)) {
         ordered.set(key, value);

@@ -3,6 +3,10 @@
 //! Every entry was seen in recordings of the real CLI; names such as `C4` or `M1` are those of the
 //! experiments in `fixtures`.
 
+mod versions;
+
+use self::versions::{V2_1_62, V2_1_197, V2_1_325};
+
 /// The versions that are imitated, in order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Release {
@@ -56,11 +60,33 @@ pub(crate) enum Handshake {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum UnknownCommand {
     /// `Unknown skill: x`.
-    UnknownSkill,
+    Skill,
     /// `Unknown command: /x`.
     Refused,
     /// It goes to the model as it stands.
     Prompt,
+}
+
+/// What `apply_flag_settings` without settings leads to (`N1b`).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum MissingSettings {
+    /// Nothing.
+    Ignored,
+    /// Nothing is answered any more.
+    Wedges,
+    /// An error.
+    Refused,
+}
+
+/// When a call that needs nobody's leave is started (`S4`, `S7`).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum EarlyStart {
+    /// When the message has ended.
+    Never,
+    /// When its block is complete, before the client sees the end of the block.
+    BeforeBlockEnd,
+    /// When the client has seen the end of its block.
+    AfterBlockEnd,
 }
 
 /// What happens in plan mode to a command that the mode would ask about (`G`, `V2`).
@@ -68,9 +94,9 @@ pub(crate) enum UnknownCommand {
 pub(crate) enum PlanCommands {
     /// The host is asked.
     Ask,
-    /// The host is asked when the session was started in plan mode; otherwise auto mode decides.
+    /// Auto mode decides when the client or the model entered plan mode while the session ran.
     AutoWhenEnteredLive,
-    /// Auto mode decides.
+    /// Auto mode decides, unless a permission answer set the mode or it was entered from bypass.
     Auto,
 }
 
@@ -79,7 +105,8 @@ pub(crate) enum PlanCommands {
 pub(crate) struct Profile {
     /// Its number.
     pub(crate) version: &'static str,
-    /// Its place among the others.
+    /// Its place among the others. Only words and the shapes of what is told go by it; they stand
+    /// where they are told.
     pub(crate) release: Release,
     /// Lists of commands, models and tools, as the version gave them.
     pub(crate) catalog: &'static str,
@@ -107,7 +134,8 @@ pub(crate) struct Profile {
     pub(crate) shows_broken_line: bool,
     /// `can_use_tool` has names, descriptions and types of reasons (`D`).
     pub(crate) rich_asks: bool,
-    /// `server_policy_ask_only`, `tool_result_meta` and other internals are there (`D`).
+    /// Frames have what only 2.1.325 tells: `server_policy_ask_only`, `tool_result_meta`, ids of runs
+    /// and the like (`D`, `S4`).
     pub(crate) internals: bool,
     /// A permission answer of the wrong form.
     pub(crate) bad_answer: BadAnswer,
@@ -133,19 +161,22 @@ pub(crate) struct Profile {
     pub(crate) broken_stream: BrokenStream,
     /// `system/api_retry` (`R3`).
     pub(crate) tells_retries: bool,
+    /// How often a request that the API did not understand is made again without a word (`R3_400`).
+    pub(crate) silent_tries: u32,
     /// `terminal_reason`, `api_error_status` and the stop reason in results (`R3`).
     pub(crate) terminal_reasons: bool,
-    /// An `assistant` frame has a `request_id` (`S1`).
-    pub(crate) request_ids: bool,
-    /// Tools that need nobody's leave start while the message is still coming (`S7`).
-    pub(crate) starts_tools_early: bool,
+    /// Frames have what came after 2.1.62: the `request_id` of an answer, times, agents, progress of
+    /// tasks (`S1`, `S4`).
+    pub(crate) modern: bool,
+    /// Tools that need nobody's leave start while the message is still coming.
+    pub(crate) early_start: EarlyStart,
+    /// When the money is spent, the tools of the last message are still asked about (`R2`).
+    pub(crate) asks_without_money: bool,
     /// `system/permission_denied` for a rule or a mode (`H3`); also where nobody can be asked (`F`).
     pub(crate) tells_denials: bool,
     pub(crate) tells_unasked_denials: bool,
     /// Without a prompt tool, the tools that need a person do not exist (`L_03b`).
     pub(crate) hides_interactive_tools: bool,
-    /// In plan mode, a read outside of the folder is no question (`G`).
-    pub(crate) plan_reads_anywhere: bool,
     /// In plan mode, files are asked about even when plan was entered from bypass (`M4c`).
     pub(crate) plan_guards_files_from_bypass: bool,
     /// Commands in plan mode.
@@ -192,20 +223,70 @@ pub(crate) struct Profile {
     pub(crate) parks: bool,
     /// …before and without the hooks of `initialize` (`Q13b`).
     pub(crate) raises_deferred_at_once: bool,
-    /// The result of a call that was put off is told as the transcript has it (`park-and-resume`).
-    pub(crate) raised_as_stored: bool,
     /// What a tool_use without a result becomes on resume: dropped, or an error result (`Q8`).
     pub(crate) lost_call_is_told: bool,
     /// The sum of costs goes on after a resume (`Q2`).
     pub(crate) cost_survives: bool,
-    /// `apply_flag_settings` without settings stops everything (`N1b`).
-    pub(crate) wedges_on_missing_settings: bool,
+    /// `apply_flag_settings` without settings.
+    pub(crate) missing_settings: MissingSettings,
+    /// A changed model is told before the first message, too (`N1d`).
+    pub(crate) tells_model_at_once: bool,
     /// SIGINT ends a turn with its result (`R5b`).
     pub(crate) sigint_tells: bool,
+    /// After a refusal the model is asked once more (`R3_refusal`).
+    pub(crate) continues_after_refusal: bool,
+    /// A session may be resumed by its title (`Q7b`).
+    pub(crate) resumes_by_title: bool,
+    /// A resumed session goes on with the model that answered last (`Q2`).
+    pub(crate) resumes_model: bool,
+    /// The end waits for commands in the background (`S5`).
+    pub(crate) waits_for_commands: bool,
+    /// A few more commands are known to change nothing (`D`).
+    pub(crate) knows_more_commands: bool,
+    /// `tee` is known to write (`D`).
+    pub(crate) tee_writes: bool,
+    /// Rules are suggested for the beginning of a command, and where paths are the question, too (`D`).
+    pub(crate) rules_by_prefix: bool,
+    /// `acceptEdits` is suggested in other modes than the plain one, too (`G`).
+    pub(crate) always_offers_accept_edits: bool,
+    /// A rule for `WebSearch` is suggested (`D`).
+    pub(crate) suggests_web_search: bool,
+    /// Skills are asked about (`D`).
+    pub(crate) asks_for_skills: bool,
+    /// What a permission answer writes to the settings of the project holds at once (`J`).
+    pub(crate) trusts_project: bool,
+    /// What it writes to the local settings holds at once (`J`).
+    pub(crate) trusts_local: bool,
+    /// `apply_flag_settings` changes the model (`N1`).
+    pub(crate) flag_sets_model: bool,
+    /// `reload_plugins` tells the commands (`N1`).
+    pub(crate) reload_tells_commands: bool,
+    /// `stop_task` for a task that is not there is an error (`N1`).
+    pub(crate) unknown_task_is_error: bool,
+    /// A file has to be read before it is written (`D`).
+    pub(crate) reads_before_write: bool,
+    /// A file that has not changed is not shown twice (`D`).
+    pub(crate) notes_unchanged_files: bool,
+    /// `ExitPlanMode` outside of plan mode is an error (`K`).
+    pub(crate) guards_plan_exit: bool,
+    /// A denial with `interrupt` loses its message (`I_13`).
+    pub(crate) interrupting_deny_rejects: bool,
+    /// A question may be answered in free words, and previews are told (`L_26`).
+    pub(crate) free_answers: bool,
+    /// A conversation with one answer is not compacted (`M7`).
+    pub(crate) needs_two_to_compact: bool,
     /// Dollars per million tokens of the usual model: input, output (`R2`).
     pub(crate) price: (f64, f64),
     /// The window and the longest answer of the usual model.
     pub(crate) window: (u64, u64),
+}
+
+impl Profile {
+    /// The window of a model. One version has models in two sizes.
+    pub(crate) fn window_of(&self, model: &str) -> u64 {
+        let short = self.release == Release::V197 && !model.ends_with("[1m]");
+        if short { 200_000 } else { self.window.0 }
+    }
 }
 
 /// The profile of a version.
@@ -215,207 +296,3 @@ pub(crate) fn find(version: &str) -> Option<&'static Profile> {
 
 /// The versions that are there, for a complaint.
 pub(crate) const VERSIONS: &str = "2.1.325, 2.1.197 and 2.1.62";
-
-static V2_1_62: Profile = Profile {
-    version: "2.1.62",
-    release: Release::V62,
-    catalog: include_str!("data/2.1.62.json"),
-    mode_choices: &["acceptEdits", "bypassPermissions", "default", "dontAsk", "plan"],
-    checks_modes: false,
-    guards_bypass: false,
-    error_codes: false,
-    tells_requested_mode: false,
-    initialize_once: true,
-    pending_lists_at_first: false,
-    rehooks: false,
-    needs_response: true,
-    spaces_are_fatal: true,
-    shows_broken_line: true,
-    rich_asks: false,
-    internals: false,
-    bad_answer: BadAnswer::SchemaError,
-    optional_updated_input: false,
-    empty_means_original: false,
-    bad_updates_refuse: true,
-    checks_changed_input: false,
-    interrupted: Interrupted::Quiet,
-    interrupt_receipt: false,
-    merges_queue: false,
-    lifecycle: false,
-    stream_status: false,
-    broken_stream: BrokenStream::AskAgainWhole,
-    tells_retries: false,
-    terminal_reasons: false,
-    request_ids: false,
-    starts_tools_early: false,
-    tells_denials: false,
-    tells_unasked_denials: false,
-    hides_interactive_tools: false,
-    plan_reads_anywhere: false,
-    plan_guards_files_from_bypass: false,
-    plan_commands: PlanCommands::Ask,
-    bypass_keeps_safety: false,
-    command_rules_cover_paths: false,
-    hook_beats_deny_rule: true,
-    modern_hooks: false,
-    slow_hook_refuses: false,
-    hook_on_failure: false,
-    lists_hook_denials: false,
-    handshake: Handshake::FirstMessage,
-    relists_tools: false,
-    agent_tool: "Task",
-    background_agents: false,
-    commands_as_assistant: false,
-    unknown_command: UnknownCommand::UnknownSkill,
-    clears: false,
-    plan_paths: false,
-    plan_always_edited: false,
-    tells_unanswered: false,
-    writes_at_once: false,
-    resumes_anywhere: false,
-    parks: false,
-    raises_deferred_at_once: false,
-    raised_as_stored: false,
-    lost_call_is_told: false,
-    cost_survives: false,
-    wedges_on_missing_settings: false,
-    sigint_tells: false,
-    price: (5.0, 25.0),
-    window: (200_000, 32_000),
-};
-
-static V2_1_197: Profile = Profile {
-    version: "2.1.197",
-    release: Release::V197,
-    catalog: include_str!("data/2.1.197.json"),
-    mode_choices: &["acceptEdits", "auto", "bypassPermissions", "default", "dontAsk", "plan"],
-    checks_modes: false,
-    guards_bypass: true,
-    error_codes: false,
-    tells_requested_mode: true,
-    initialize_once: false,
-    pending_lists_at_first: false,
-    rehooks: false,
-    needs_response: true,
-    spaces_are_fatal: true,
-    shows_broken_line: true,
-    rich_asks: true,
-    internals: false,
-    bad_answer: BadAnswer::SchemaError,
-    optional_updated_input: false,
-    empty_means_original: true,
-    bad_updates_refuse: false,
-    checks_changed_input: true,
-    interrupted: Interrupted::WithText,
-    interrupt_receipt: false,
-    merges_queue: true,
-    lifecycle: false,
-    stream_status: true,
-    broken_stream: BrokenStream::AskAgainWhole,
-    tells_retries: true,
-    terminal_reasons: true,
-    request_ids: true,
-    starts_tools_early: true,
-    tells_denials: true,
-    tells_unasked_denials: false,
-    hides_interactive_tools: true,
-    plan_reads_anywhere: false,
-    plan_guards_files_from_bypass: false,
-    plan_commands: PlanCommands::AutoWhenEnteredLive,
-    bypass_keeps_safety: true,
-    command_rules_cover_paths: true,
-    hook_beats_deny_rule: false,
-    modern_hooks: true,
-    slow_hook_refuses: true,
-    hook_on_failure: false,
-    lists_hook_denials: true,
-    handshake: Handshake::FirstMessage,
-    relists_tools: false,
-    agent_tool: "Agent",
-    background_agents: true,
-    commands_as_assistant: true,
-    unknown_command: UnknownCommand::Refused,
-    clears: true,
-    plan_paths: true,
-    plan_always_edited: true,
-    tells_unanswered: true,
-    writes_at_once: true,
-    resumes_anywhere: false,
-    parks: true,
-    raises_deferred_at_once: false,
-    raised_as_stored: true,
-    lost_call_is_told: false,
-    cost_survives: false,
-    wedges_on_missing_settings: true,
-    sigint_tells: true,
-    price: (5.0, 25.0),
-    window: (1_000_000, 64_000),
-};
-
-static V2_1_325: Profile = Profile {
-    version: "2.1.325",
-    release: Release::V325,
-    catalog: include_str!("data/2.1.325.json"),
-    mode_choices: &["acceptEdits", "auto", "bypassPermissions", "manual", "dontAsk", "plan"],
-    checks_modes: true,
-    guards_bypass: true,
-    error_codes: true,
-    tells_requested_mode: true,
-    initialize_once: false,
-    pending_lists_at_first: true,
-    rehooks: true,
-    needs_response: false,
-    spaces_are_fatal: false,
-    shows_broken_line: false,
-    rich_asks: true,
-    internals: true,
-    bad_answer: BadAnswer::Sentence,
-    optional_updated_input: true,
-    empty_means_original: true,
-    bad_updates_refuse: false,
-    checks_changed_input: true,
-    interrupted: Interrupted::WithTextAborted,
-    interrupt_receipt: true,
-    merges_queue: true,
-    lifecycle: true,
-    stream_status: true,
-    broken_stream: BrokenStream::Retry,
-    tells_retries: true,
-    terminal_reasons: true,
-    request_ids: true,
-    starts_tools_early: true,
-    tells_denials: true,
-    tells_unasked_denials: true,
-    hides_interactive_tools: true,
-    plan_reads_anywhere: true,
-    plan_guards_files_from_bypass: true,
-    plan_commands: PlanCommands::Auto,
-    bypass_keeps_safety: true,
-    command_rules_cover_paths: true,
-    hook_beats_deny_rule: false,
-    modern_hooks: true,
-    slow_hook_refuses: true,
-    hook_on_failure: true,
-    lists_hook_denials: true,
-    handshake: Handshake::Initialize,
-    relists_tools: true,
-    agent_tool: "Agent",
-    background_agents: true,
-    commands_as_assistant: true,
-    unknown_command: UnknownCommand::Prompt,
-    clears: true,
-    plan_paths: true,
-    plan_always_edited: false,
-    tells_unanswered: true,
-    writes_at_once: true,
-    resumes_anywhere: true,
-    parks: true,
-    raises_deferred_at_once: true,
-    raised_as_stored: false,
-    lost_call_is_told: true,
-    cost_survives: true,
-    wedges_on_missing_settings: false,
-    sigint_tells: true,
-    price: (4.0, 20.0),
-    window: (1_000_000, 128_000),
-};
