@@ -73,6 +73,17 @@ pub enum Speaker {
     StandardError,
 }
 
+impl Speaker {
+    /// How it is shown before a line: towards the CLI, away from it, or as a complaint.
+    pub(crate) const fn mark(self) -> char {
+        match self {
+            Self::Client => '>',
+            Self::Cli => '<',
+            Self::StandardError => '!',
+        }
+    }
+}
+
 #[derive(Debug)]
 struct Log {
     start: Instant,
@@ -464,11 +475,7 @@ impl fmt::Display for Transcript {
             writeln!(f, "  ({skipped} lines before)")?;
         }
         for said in self.0.iter().skip(skipped) {
-            let mark = match said.by {
-                Speaker::Client => '>',
-                Speaker::Cli => '<',
-                Speaker::StandardError => '!',
-            };
+            let mark = said.by.mark();
             let text: String = said.text.chars().take(300).collect();
             let cut = if text.len() < said.text.len() { "…" } else { "" };
             writeln!(f, "  {:8.3} {mark} {text}{cut}", said.after.as_secs_f64())?;

@@ -5,6 +5,8 @@ use std::path::PathBuf;
 use tokio::runtime::Runtime;
 
 use super::output::{Failure, Output};
+use super::scenarios::{scenario, simulator};
+use super::versions::ready;
 use crate::fidelity::{Verdict, measure};
 use crate::lab::Program;
 use crate::scenario::Scenario;
@@ -42,7 +44,7 @@ async fn table(args: &Args, output: &mut Output) -> Result<(), Failure> {
     let versions = if args.versions.is_empty() { &Version::TESTED[..] } else { &args.versions };
     let folder = Versions::in_default_folder()?;
     for version in versions {
-        clis.push(folder.install(*version).await?);
+        clis.push(ready(&folder, *version, output).await?);
     }
 
     let width = scenarios.iter().map(|scenario| scenario.name().len()).max().unwrap_or_default();
@@ -77,28 +79,7 @@ fn chosen(names: &[String]) -> Result<Vec<Scenario>, Failure> {
     if names.is_empty() {
         return Ok(Scenario::all());
     }
-    let named = |name: &String| {
-        Scenario::named(name).ok_or_else(|| {
-            let known: Vec<_> = Scenario::all().iter().map(Scenario::name).collect();
-            Failure::new(format!("there is no scenario {name}; there are: {}", known.join(", ")))
-        })
-    };
-    names.iter().map(named).collect()
-}
-
-/// The simulated CLI: the one that is named, or the one beside this program.
-fn simulator(named: Option<&PathBuf>) -> Result<PathBuf, Failure> {
-    let path = match named {
-        Some(path) => path.clone(),
-        None => std::env::current_exe()?.with_file_name("countersign-sim"),
-    };
-    if !path.is_file() {
-        let path = path.display();
-        return Err(Failure::new(format!(
-            "{path} is not there; name the simulated CLI with --sim"
-        )));
-    }
-    Ok(path)
+    names.iter().map(|name| scenario(name)).collect()
 }
 
 #[derive(Default)]

@@ -8,6 +8,7 @@
 mod fidelity;
 mod model;
 mod output;
+mod scenarios;
 mod script;
 mod versions;
 
@@ -35,6 +36,9 @@ enum Command {
     /// List the versions of the real CLI that are installed
     List,
     Model(model::Args),
+    Play(scenarios::Play),
+    /// List the scenarios, and what each of them shows
+    Scenarios,
     #[command(subcommand)]
     Script(script::Command),
 }
@@ -50,6 +54,8 @@ pub fn main() -> ExitCode {
         Command::Install(args) => versions::install(&args, &mut output),
         Command::List => versions::list(&mut output),
         Command::Model(args) => model::run(&args, &mut output),
+        Command::Play(args) => scenarios::play(&args, &mut output),
+        Command::Scenarios => scenarios::list(&mut output),
         Command::Script(command) => script::run(&command, &mut output),
     };
     match result {

@@ -8,7 +8,7 @@ use tokio::time::Instant;
 
 use super::output::{Failure, Output};
 use crate::version::Version;
-use crate::versions::Versions;
+use crate::versions::{Installed, Versions};
 
 /// Install versions of the real CLI from the npm registry
 #[derive(Debug, clap::Args)]
@@ -34,14 +34,23 @@ async fn install_all(args: &Install, output: &mut Output) -> Result<(), Failure>
         wanted.extend(Version::TESTED);
     }
     for version in wanted {
-        if versions.get(version).is_none() {
-            output.line(format_args!("installing {version}, about 350 MB"))?;
-        }
-        let what = format!("still installing {version}");
-        let cli = telling(output, &what, versions.install(version)).await??;
+        let cli = ready(&versions, version, output).await?;
         output.line(format_args!("{version}  {}", cli.executable().display()))?;
     }
     Ok(())
+}
+
+/// A version, which is installed if it is not there yet.
+pub(super) async fn ready(
+    versions: &Versions,
+    version: Version,
+    output: &mut Output,
+) -> Result<Installed, Failure> {
+    if versions.get(version).is_none() {
+        output.line(format_args!("installing {version}, up to 370 MB"))?;
+    }
+    let what = format!("still installing {version}");
+    Ok(telling(output, &what, versions.install(version)).await??)
 }
 
 pub(super) fn list(output: &mut Output) -> Result<(), Failure> {

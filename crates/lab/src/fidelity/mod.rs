@@ -188,7 +188,7 @@ fn frames(ended: &Ended) -> Vec<&Value> {
 }
 
 /// What a frame is, as far as frames of two runs are put side by side.
-fn kind(frame: &Value) -> String {
+pub(crate) fn kind(frame: &Value) -> String {
     let name = |value: &Value| value.as_str().unwrap_or_default().to_owned();
     let parts = match frame["type"].as_str() {
         Some("system") => vec![name(&frame["subtype"])],

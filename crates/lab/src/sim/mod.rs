@@ -4,7 +4,7 @@
 //! install the real CLI. It starts in milliseconds, takes a few megabytes, starts no processes and
 //! calls no network. The binary `countersign-sim` takes the arguments of `claude`.
 //!
-//! What differs between versions of the CLI is in one table, `profile.rs`; each entry is a fact
+//! What differs between versions of the CLI is in one table, `profile/versions.rs`; each entry is a fact
 //! that was seen in recordings of the real CLI. Where the recordings are silent, the newest
 //! version is the model.
 //!

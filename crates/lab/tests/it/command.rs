@@ -6,6 +6,8 @@ use std::io::{BufRead as _, BufReader};
 use std::path::Path;
 use std::process::{Child, Command, Output, Stdio};
 
+use countersign_lab::scenario::Scenario;
+use countersign_lab::script::Script;
 use rustix::process::{Pid, Signal, kill_process};
 
 use crate::http::{Client, says_without_stream};
@@ -59,6 +61,51 @@ fn variables_are_asked_for_before_anything_runs() {
     let (code, _, err) = run(path, &["model", "a.toml", "--set", "name=a", "--set", "nmae=b"]);
     assert_eq!((code, err.as_str()), (Some(1), "a.toml has no variable nmae\n"));
     assert_eq!(run(path, &["model", "a.toml", "--set", "name"]).0, Some(2));
+}
+
+#[test]
+fn scenarios_are_listed_and_played() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path();
+    let (code, listed, _) = run(path, &["scenarios"]);
+    assert_eq!(code, Some(0));
+    let names: Vec<_> = listed.lines().filter_map(|line| line.split(' ').next()).collect();
+    let all: Vec<_> = Scenario::all().iter().map(Scenario::name).collect();
+    assert_eq!(names, all);
+
+    let (code, played, err) = run(path, &["play", "tool-deny", "--simulated"]);
+    assert_eq!((code, err.as_str()), (Some(0), ""));
+    let frames: Vec<_> =
+        played.lines().filter_map(|line| line.split_whitespace().skip(1).nth(1)).collect();
+    let shown = ["control_request/initialize", "control_request/can_use_tool/Write", "result"];
+    for kind in shown {
+        assert!(frames.contains(&kind), "{kind} is not shown in\n{played}");
+    }
+    assert!(played.ends_with("exit status: 0\n"));
+    let is_cut = |line: &str| line.ends_with('…');
+    assert!(played.lines().any(is_cut), "long frames are cut");
+    let (_, full, _) = run(path, &["play", "tool-deny", "--simulated", "--full"]);
+    assert!(!full.lines().any(is_cut));
+
+    let (code, script, _) = run(path, &["play", "tool-deny", "--script"]);
+    assert_eq!(code, Some(0));
+    Script::parse(&script, "shown").unwrap();
+}
+
+#[test]
+fn a_scenario_that_cannot_be_played_says_why() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path();
+    let (code, _, err) = run(path, &["play", "tool-dney", "--simulated"]);
+    assert_eq!(code, Some(1));
+    assert!(err.starts_with("there is no scenario tool-dney; there are: plain-turn, "), "{err}");
+    let old = ["play", "park-and-resume", "--simulated", "--cli", "2.1.62"];
+    let (code, _, err) = run(path, &old);
+    assert_eq!((code, err.as_str()), (Some(1), "2.1.62 cannot do park-and-resume\n"));
+    let (code, _, err) = run(path, &["play", "tool-deny", "--simulated", "--sim", "nothing"]);
+    assert_eq!(code, Some(1));
+    assert_eq!(err, "nothing is not there; name the simulated CLI with --sim\n");
+    assert_eq!(run(path, &["play", "tool-deny", "--sim", "nothing"]).0, Some(2));
 }
 
 /// Ends the command if the test does not come that far.
