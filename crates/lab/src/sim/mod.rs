@@ -4,9 +4,9 @@
 //! install the real CLI. It starts in milliseconds, takes a few megabytes, starts no processes and
 //! calls no network. The binary `countersign-sim` takes the arguments of `claude`.
 //!
-//! What differs between versions of the CLI is in one table, `profile/versions.rs`; each entry is a fact
-//! that was seen in recordings of the real CLI. Where the recordings are silent, the newest
-//! version is the model.
+//! What versions of the CLI do differently is in one table, `profile/versions.rs`; each entry is a
+//! fact that was seen in recordings of the real CLI. Words that differ stand where they are said.
+//! Where the recordings are silent, the newest version is the model.
 //!
 //! All of it runs on one thread (`exec.rs`): a turn, the hooks and permissions it waits for, and
 //! tasks in the background are futures. Standard input, standard output and signals have threads
