@@ -106,9 +106,8 @@ impl Versions {
     /// This version, if it is installed.
     #[must_use]
     pub fn get(&self, version: Version) -> Option<Installed> {
-        let modules = self.place(version).join("node_modules");
-        let executable = executable(&modules)?;
-        (package_version(&modules)? == version).then_some(Installed { version, executable })
+        let executable = program_in(&self.place(version), version)?;
+        Some(Installed { version, executable })
     }
 
     /// The newest version that the registry has.
@@ -118,7 +117,8 @@ impl Versions {
     /// When npm is missing, or the registry does not answer.
     pub async fn latest(&self) -> Result<Version, InstallError> {
         let answer = npm(["view", PACKAGE, "version", "--loglevel=error"]).await?;
-        answer.trim().parse().map_err(|_| InstallError::Npm { said: answer })
+        let said = answer.trim();
+        said.parse().map_err(|_| InstallError::Latest { said: said.to_owned() })
     }
 
     /// This version; installed now, if it was not yet. That takes some seconds and about 350 MB.
@@ -137,9 +137,13 @@ impl Versions {
             return Ok(installed);
         }
 
-        // Installed beside its place and then moved, so that a broken install is never found.
-        let draft = self.folder.join(format!(".{version}.part"));
-        remove(&draft).map_err(failed)?;
+        // Installed beside its place and then moved, so that a broken install is never found. Each
+        // try has a folder of its own: the npm of one that was killed may still write to its.
+        let prefix = format!(".{version}.part");
+        remove_all(&self.folder, &prefix).map_err(failed)?;
+        let scratch =
+            tempfile::Builder::new().prefix(&prefix).tempdir_in(&self.folder).map_err(failed)?;
+        let draft = scratch.path().join("cli");
         let package = format!("{PACKAGE}@{version}");
         let draft_text = draft.to_string_lossy();
         // The package's own install script is not run: it only links the program that is taken
@@ -155,6 +159,9 @@ impl Versions {
             &package,
         ])
         .await?;
+        if program_in(&draft, version).is_none() {
+            return Err(InstallError::NoProgram { version });
+        }
         let place = self.place(version);
         remove(&place).and_then(|()| fs::rename(&draft, &place)).map_err(failed)?;
         self.get(version).ok_or(InstallError::NoProgram { version })
@@ -184,6 +191,17 @@ fn remove(folder: &Path) -> io::Result<()> {
     }
 }
 
+/// Removes the folders whose names begin with this: what earlier tries left.
+fn remove_all(folder: &Path, prefix: &str) -> io::Result<()> {
+    for entry in fs::read_dir(folder)? {
+        let entry = entry?;
+        if entry.file_name().to_string_lossy().starts_with(prefix) {
+            remove(&entry.path())?;
+        }
+    }
+    Ok(())
+}
+
 #[derive(Deserialize)]
 struct Package {
     version: String,
@@ -195,13 +213,22 @@ fn package_version(modules: &Path) -> Option<Version> {
     package.version.parse().ok()
 }
 
+/// The program of the package that is installed in a folder, if it is of this version.
+fn program_in(folder: &Path, version: Version) -> Option<PathBuf> {
+    let modules = folder.join("node_modules");
+    let executable = executable(&modules)?;
+    (package_version(&modules)? == version).then_some(executable)
+}
+
 /// The program of an installed package: the one of the platform's own package in newer versions,
 /// the script of the package itself in older ones.
 fn executable(modules: &Path) -> Option<PathBuf> {
     let platform = fs::read_dir(modules.join("@anthropic-ai")).ok()?;
     let native = platform
         .filter_map(|entry| Some(entry.ok()?.path().join("claude")))
-        .find(|file| file.is_file());
+        .filter(|file| file.is_file())
+        // An old npm installs a second one, for another C library, whose name is longer.
+        .min();
     native.or_else(|| Some(modules.join(PACKAGE).join("cli.js"))).filter(|file| file.is_file())
 }
 
@@ -239,6 +266,14 @@ pub enum InstallError {
     /// The package manager failed.
     #[error("npm failed: {said}")]
     Npm {
+        /// What it said.
+        said: String,
+    },
+    /// The registry has a newest version whose number cannot be read.
+    #[error(
+        "npm says that the newest version is {said:?}, which is none: name the version to install"
+    )]
+    Latest {
         /// What it said.
         said: String,
     },

@@ -30,6 +30,7 @@ mod sim_recordings;
 mod sim_script;
 mod sim_session;
 mod sim_turn;
+mod versions;
 
 /// A test file that is not named above would never run.
 #[test]
