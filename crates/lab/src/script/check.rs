@@ -1,13 +1,14 @@
 //! What a script must keep to, however it was made.
 
 use std::collections::{BTreeSet, HashSet};
+use std::ops::RangeInclusive;
 
 use regex::Regex;
 
 use super::answer::{Answer, Ending};
 use super::template::{self, Piece, Unclosed, Variable};
 use super::texts::each_text;
-use super::{Entry, Problem, Script, ScriptError};
+use super::{Entry, Pattern, Problem, Script, ScriptError, When};
 
 /// Something in a script that would go wrong when it is played.
 pub(super) struct Flaw {
@@ -57,11 +58,26 @@ pub(super) fn flaws(script: &Script) -> Vec<Flaw> {
         if entry.times == Some(0) {
             flaw(At::Entry, "is served 0 times; leave it out".to_owned());
         }
+        if let Some(when) = &entry.when {
+            for message in of_condition(when) {
+                flaw(At::Entry, message);
+            }
+        }
+        if let Ending::Error(error) = &entry.answer.ending
+            && !ERRORS.contains(&error.status)
+        {
+            let status = error.status;
+            let message = format!("the status {status} is no error; those are from 400 to 599");
+            flaw(At::Entry, message);
+        }
         let silent = matches!(entry.answer.ending, Ending::Error(_) | Ending::Reset);
         if silent && !entry.answer.blocks.is_empty() {
             flaw(At::Entry, "ends before anything is said, so it can say nothing".to_owned());
         }
         for call in entry.answer.tool_uses() {
+            if call.name.is_empty() {
+                flaw(At::Entry, "the tool of a call has no name".to_owned());
+            }
             if !call.input.is_object() {
                 let message = format!("the input of the tool {} is not an object", call.name);
                 flaw(At::Entry, message);
@@ -90,6 +106,39 @@ pub(super) fn flaws(script: &Script) -> Vec<Flaw> {
     }
     flaws
 }
+
+/// The statuses that are errors.
+const ERRORS: RangeInclusive<u16> = 400..=599;
+
+/// What is wrong with a condition: what always holds was forgotten, what never holds is a mistake.
+/// A file is refused for the same, with the place of the key.
+fn of_condition(when: &When) -> Vec<String> {
+    let patterns = [
+        ("text", &when.text),
+        ("first", &when.first),
+        ("result", &when.result),
+        ("model", &when.model),
+    ];
+    let empty = patterns.into_iter().filter_map(|(key, pattern)| match pattern {
+        Some(Pattern::Contains(text)) if text.is_empty() => {
+            Some(format!("`{key}` is empty, which is in every text"))
+        }
+        _ => None,
+    });
+    let mut problems: Vec<_> = empty.collect();
+    if when.side && when.agent.is_some() {
+        problems.push(SIDE_AND_AGENT.to_owned());
+    }
+    if when.turn.is_some() && (when.side || when.agent == Some(true)) {
+        problems.push(TURN_OF_OTHERS.to_owned());
+    }
+    problems
+}
+
+pub(super) const SIDE_AND_AGENT: &str =
+    "a side job is nobody's conversation, so `side` excludes `agent`";
+pub(super) const TURN_OF_OTHERS: &str =
+    "`turn` counts the main conversation, so it excludes `side` and `agent`";
 
 const NAME: &str = "a name is a letter, then letters, digits, `_` and `-`";
 const ESCAPE: &str = "write `$${` for a `${` that is meant";

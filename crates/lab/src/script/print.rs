@@ -95,7 +95,8 @@ fn when(when: &When) -> Table {
 
 fn answer(table: &mut Table, answer: &Answer) {
     let blocks: Vec<_> = answer.blocks.iter().map(block).collect();
-    if !blocks.is_empty() {
+    // An answer that says nothing has to say so, unless its ending does.
+    if !blocks.is_empty() || answer.ending == Ending::Complete {
         put(table, "blocks", Some(blocks));
     }
     put(table, "stop_reason", answer.stop_reason.clone());
@@ -234,6 +235,7 @@ mod tests {
             .then(Answer::text("a").hang_after(3))
             .then(Answer::text("a").stream_error_after(2, ApiError::new(529)))
             .then(Answer::reset())
+            .then(Answer::new().stop_reason("refusal"))
             .when(When::text(regex).and_error(true).and_tool("Write"), Answer::text("b"))
             .when(When::side_job(), Answer::text("c").times(1))
             .misbehave(Misbehaviour::new("set_model", Act::NeverAnswer).times(1));

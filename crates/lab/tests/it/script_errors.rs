@@ -1,6 +1,6 @@
 //! What is said about scripts that are none.
 
-use countersign_lab::script::{Answer, ApiError, Script, ToolUse};
+use countersign_lab::script::{Answer, ApiError, Script, ToolUse, When};
 use serde_json::json;
 
 /// A script and what is said about it, both after a newline.
@@ -661,6 +661,18 @@ x.toml:2:8: a call of a tool needs the key `name`
     check(
         r#"
 [[answer]]
+tool = { name = "" }
+"#,
+        r#"
+x.toml:2:17: `name` is empty; name the tool
+  |
+2 | tool = { name = "" }
+  |                 ^^
+"#,
+    );
+    check(
+        r#"
+[[answer]]
 blocks = [ { tool = 7 } ]
 "#,
         r#"
@@ -997,6 +1009,11 @@ fn a_script_made_in_rust_is_checked_by_the_same_rules() {
         .then(Answer::tool("A", json!([])))
         .then(Answer::new().and_tool(ToolUse::new("A", json!({})).label("x y")))
         .then(Answer::text("${open"))
+        .then(Answer::error(ApiError::new(200)))
+        .then(Answer::tool("", json!({})))
+        .when(When::text(""), Answer::text("a"))
+        .when(When::side_job().and_agent(true), Answer::text("b"))
+        .when(When::turn(1).and_agent(true), Answer::text("c"))
         .set("turn", "1");
     assert_eq!(
         script.check().unwrap_err().to_string(),
@@ -1004,6 +1021,11 @@ fn a_script_made_in_rust_is_checked_by_the_same_rules() {
 script: answer 2: ends before anything is said, so it can say nothing
 script: answer 3: the input of the tool A is not an object
 script: answer 4: \"x y\" cannot be a label; a name is a letter, then letters, digits, `_` and `-`
+script: answer 6: the status 200 is no error; those are from 400 to 599
+script: answer 7: the tool of a call has no name
+script: answer 8: `text` is empty, which is in every text
+script: answer 9: a side job is nobody's conversation, so `side` excludes `agent`
+script: answer 10: `turn` counts the main conversation, so it excludes `side` and `agent`
 script: \"turn\" cannot be the name of a variable; it has a meaning already
 script: answer 1: unknown variable `${nmae}`; give it a value under [set], name it in `needs` if \
          the caller gives it, or write `$${` for a `${` that is meant

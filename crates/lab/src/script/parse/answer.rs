@@ -5,6 +5,7 @@ use std::time::Duration;
 use regex::Regex;
 
 use super::super::answer::{Answer, ApiError, Block, Ending, ToolUse, Usage};
+use super::super::check::{SIDE_AND_AGENT, TURN_OF_OTHERS};
 use super::super::{Entry, Pattern, When};
 use super::input::input;
 use super::marks::{Marks, note};
@@ -49,13 +50,10 @@ fn when(table: &mut Table<'_, '_>) -> When {
         agent: table.boolean("agent"),
     };
     if when.side && when.agent.is_some() {
-        table.clash("agent", "a side job is nobody's conversation, so `side` excludes `agent`");
+        table.clash("agent", SIDE_AND_AGENT);
     }
     if when.turn.is_some() && (when.side || when.agent == Some(true)) {
-        table.clash(
-            "turn",
-            "`turn` counts the main conversation, so it excludes `side` and `agent`",
-        );
+        table.clash("turn", TURN_OF_OTHERS);
     }
     when
 }
@@ -238,6 +236,9 @@ fn tool_use(
 ) -> Option<ToolUse> {
     let name = table.required_string(name_key).map(|(name, span)| {
         note(table, &name, &span, marks);
+        if name.is_empty() {
+            table.trouble().add(span, format!("`{name_key}` is empty; name the tool"));
+        }
         name
     });
     let mut call = ToolUse::new(name.unwrap_or_default(), input(table, marks));
