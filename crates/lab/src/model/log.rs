@@ -155,6 +155,11 @@ impl LoggedRequest {
         self.end.get().map(|(_, events)| *events)
     }
 
+    /// What the log keeps of the body, about. A body that was refused is not kept.
+    fn kept_bytes(&self) -> usize {
+        if self.body.is_null() { 0 } else { self.bytes }
+    }
+
     /// The request as a line of the log file.
     fn to_line(&self) -> Value {
         json!({
@@ -214,7 +219,7 @@ impl Log {
     pub(super) fn add(&mut self, mut request: LoggedRequest) -> Arc<LoggedRequest> {
         self.count = self.count.saturating_add(1);
         request.number = self.count;
-        self.bytes = self.bytes.saturating_add(request.bytes);
+        self.bytes = self.bytes.saturating_add(request.kept_bytes());
         if self.file.is_some() {
             self.write(&request.to_line());
         }
@@ -228,7 +233,7 @@ impl Log {
     fn forget_beyond(&mut self, bytes: usize, requests: usize) {
         while self.requests.len() > 1 && (self.bytes > bytes || self.requests.len() > requests) {
             let Some(oldest) = self.requests.pop_front() else { break };
-            self.bytes = self.bytes.saturating_sub(oldest.bytes);
+            self.bytes = self.bytes.saturating_sub(oldest.kept_bytes());
         }
     }
 
@@ -285,7 +290,9 @@ mod tests {
 
     fn request(bytes: usize) -> LoggedRequest {
         let (parts, ()) = hyper::Request::new(()).into_parts();
-        LoggedRequest::new(Duration::ZERO, &parts, bytes)
+        let mut request = LoggedRequest::new(Duration::ZERO, &parts, bytes);
+        request.body = json!({});
+        request
     }
 
     fn numbers(log: &Log) -> Vec<u64> {
@@ -307,5 +314,13 @@ mod tests {
         log.add(request(1));
         assert_eq!(log.after(4).len(), 1);
         assert_eq!(log.bytes, 41);
+    }
+
+    #[test]
+    fn a_body_that_was_refused_takes_no_place_of_others() {
+        let mut log = Log::default();
+        log.add(request(10));
+        log.add(LoggedRequest { body: Value::Null, ..request(KEPT_BYTES + 1) });
+        assert_eq!(numbers(&log), [1, 2]);
     }
 }
