@@ -16,7 +16,8 @@ use crate::versions::{Installed, Versions};
 /// Play scenarios on the real CLI and on the simulated one, and compare what both say
 ///
 /// Prints a table of scenarios and versions: `same`, `known` for a difference that has a reason,
-/// or `DIFFERS`. The exit code is 1 if anything differs.
+/// `DIFFERS`, or `BROKEN` if one of the two could not play it. The exit code is 1 if anything
+/// differs or is broken.
 #[derive(Debug, clap::Args)]
 pub(super) struct Args {
     /// Scenarios; all of them if none is given
@@ -69,6 +70,9 @@ async fn table(args: &Args, output: &mut Output) -> Result<(), Failure> {
         output.line(format_args!("\n{} on {version}: {text}", scenario.name()))?;
     }
     output.line(format_args!("\n{counts}"))?;
+    if counts.broken > 0 {
+        return Err(Failure::new("not everything could be played"));
+    }
     if counts.differ > 0 {
         return Err(Failure::new("the simulated CLI differs from the real one"));
     }
@@ -87,6 +91,7 @@ struct Counts {
     same: usize,
     known: usize,
     differ: usize,
+    broken: usize,
 }
 
 impl Counts {
@@ -95,15 +100,20 @@ impl Counts {
             Verdict::DoesNotApply => {}
             Verdict::Same => self.same += 1,
             Verdict::Known(_) => self.known += 1,
-            Verdict::Differs(_) | Verdict::Broken { .. } => self.differ += 1,
+            Verdict::Differs(_) => self.differ += 1,
+            Verdict::Broken { .. } => self.broken += 1,
         }
     }
 }
 
 impl std::fmt::Display for Counts {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let Self { same, known, differ } = self;
-        write!(f, "{same} the same, {known} with known differences, {differ} different")
+        let Self { same, known, differ, broken } = self;
+        write!(f, "{same} the same, {known} with known differences, {differ} different")?;
+        if *broken > 0 {
+            write!(f, ", {broken} broken")?;
+        }
+        Ok(())
     }
 }
 
