@@ -176,8 +176,10 @@ impl Cli {
         // Logged before it is written: the answer may come before the write returns.
         self.log.push(Speaker::Client, line);
         let result = match &mut self.stdin {
-            Some(stdin) => write_line(stdin, line).await,
-            None => Err(io::Error::from(io::ErrorKind::BrokenPipe)),
+            Some(stdin) => tokio::time::timeout(self.patience, write_line(stdin, line))
+                .await
+                .unwrap_or_else(|_| Err(io::ErrorKind::TimedOut.into())),
+            None => Err(io::ErrorKind::BrokenPipe.into()),
         };
         result.map_err(|source| DriverError::Write { source, transcript: self.transcript() })
     }

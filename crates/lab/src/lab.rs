@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::io::{self, Write as _};
 use std::os::unix::fs::OpenOptionsExt as _;
-use std::path::{Path, PathBuf};
+use std::path::{Component, Path, PathBuf};
 
 use tempfile::TempDir;
 use tokio::process::Command;
@@ -41,6 +41,19 @@ impl Program {
             Self::Real(installed) => installed.version(),
             Self::Simulated { version, .. } => *version,
         }
+    }
+
+    /// The same, found from any folder: it will be started in another one than this.
+    fn resolved(self) -> io::Result<Self> {
+        Ok(match self {
+            Self::Real(installed) => {
+                let executable = std::path::absolute(installed.executable())?;
+                Self::Real(Installed::elsewhere(installed.version(), executable))
+            }
+            Self::Simulated { executable, version } => {
+                Self::Simulated { executable: std::path::absolute(executable)?, version }
+            }
+        })
     }
 }
 
@@ -90,7 +103,7 @@ impl LabBuilder {
         self
     }
 
-    /// Puts a file into the working folder.
+    /// Puts a file into the working folder; its path begins there.
     pub fn file(mut self, path: impl Into<PathBuf>, content: impl Into<String>) -> Self {
         self.files.push((path.into(), content.into()));
         self
@@ -100,9 +113,10 @@ impl LabBuilder {
     ///
     /// # Errors
     ///
-    /// When folders, processes or sockets cannot be had, or the kind of isolation that was asked
-    /// for is not permitted.
+    /// When folders, processes or sockets cannot be had, the kind of isolation that was asked for
+    /// is not permitted, or a file would not be in the working folder.
     pub async fn start(self) -> Result<Lab, LabError> {
+        let program = self.program.resolved()?;
         let scratch = tempfile::Builder::new().prefix("countersign-lab-").tempdir()?;
         // Resolved, because the CLI says in its frames where it really is.
         let root = scratch.path().canonicalize()?;
@@ -111,6 +125,12 @@ impl LabBuilder {
             fs::create_dir(folder)?;
         }
         for (path, content) in self.files {
+            if !path
+                .components()
+                .all(|part| matches!(part, Component::Normal(_) | Component::CurDir))
+            {
+                return Err(LabError::Outside { path });
+            }
             let file = work.join(path);
             if let Some(folder) = file.parent() {
                 fs::create_dir_all(folder)?;
@@ -122,14 +142,14 @@ impl LabBuilder {
             Some(isolation) => Sandbox::open_with(isolation, mark, &root).await?,
             None => Sandbox::open(mark, &root).await?,
         };
-        if let Program::Simulated { .. } = &self.program {
+        if let Program::Simulated { .. } = &program {
             fs::write(root.join("script.toml"), self.script.to_toml())?;
         }
         let model = ScriptedModel::serve(sandbox.listen()?, self.script)?;
         model.set("cwd", work.to_string_lossy());
         model.set("home", home.to_string_lossy());
         let environment = environment(&home, &model.url());
-        Ok(Lab { program: self.program, model, sandbox, scratch, environment })
+        Ok(Lab { program, model, sandbox, scratch, environment })
     }
 }
 
@@ -187,10 +207,9 @@ impl Lab {
     ///
     /// When the guard refuses the environment or the arguments, or the program does not start.
     pub async fn launch(&self, launch: Launch) -> Result<Cli, LaunchError> {
-        let (program, before) = self.command_line();
-        let arguments = launch.arguments();
+        let (program, mut arguments) = self.command_line();
+        arguments.extend(launch.arguments());
         let mut command = self.command(&program, &launch.environment, &arguments)?;
-        command.args(before).args(arguments);
         let cli = Cli::start(&mut command, self.sandbox.inner());
         cli.map_err(|source| LaunchError::Start { program, source })
     }
@@ -215,29 +234,33 @@ impl Lab {
         }
     }
 
-    /// A command for any program, in the sandbox and the working folder, with the environment that
-    /// the CLI gets, and these variables besides.
+    /// A command for any program with these arguments, in the sandbox and the working folder, with
+    /// the environment that the CLI gets, and these variables besides.
     ///
     /// # Errors
     ///
-    /// When the guard refuses the environment or the arguments.
+    /// When the guard refuses the environment, the arguments or a settings file of the CLI, or
+    /// there is no such program.
     pub fn command(
         &self,
         program: &Path,
         variables: &BTreeMap<String, String>,
         arguments: &[String],
     ) -> Result<Command, LaunchError> {
+        let (root, work) = (self.root(), self.work());
         let mut environment = self.environment.clone();
         environment.extend(variables.clone());
-        guard::check(
-            environment.iter().map(|(name, value)| (name.as_str(), value.as_str())),
-            arguments.iter().map(String::as_str),
-        )?;
-        let mut command = self
-            .sandbox
-            .command(program, &self.work())
-            .map_err(|source| LaunchError::Start { program: program.to_owned(), source })?;
-        command.envs(environment);
+        let each = environment.iter().map(|(name, value)| (name.as_str(), value.as_str()));
+        guard::check_environment(each, &root)?;
+        guard::check_arguments(arguments.iter().map(String::as_str), &work)?;
+        for file in SETTINGS {
+            guard::check_file(&root.join(file))?;
+        }
+        let failed = |source| LaunchError::Start { program: program.to_owned(), source };
+        // With namespaces, a program that is missing would only be told by its standard error.
+        fs::metadata(work.join(program)).map_err(failed)?;
+        let mut command = self.sandbox.command(program, &work, &environment).map_err(failed)?;
+        command.args(arguments);
         Ok(command)
     }
 
@@ -281,6 +304,14 @@ impl Lab {
     }
 }
 
+/// The files that the CLI takes settings from, in the folder of the laboratory.
+const SETTINGS: [&str; 4] = [
+    "home/.claude/settings.json",
+    "work/.claude/settings.json",
+    "work/.claude/settings.local.json",
+    "work/.mcp.json",
+];
+
 /// The environment of the CLI: this and nothing else.
 fn environment(home: &Path, model: &str) -> BTreeMap<String, String> {
     let path = std::env::var("PATH").unwrap_or_else(|_| "/usr/local/bin:/usr/bin:/bin".to_owned());
@@ -295,14 +326,14 @@ fn environment(home: &Path, model: &str) -> BTreeMap<String, String> {
         ("LANG", "C.UTF-8"),
         ("ANTHROPIC_BASE_URL", model),
         ("ANTHROPIC_API_KEY", guard::DUMMY_KEY),
-        ("CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC", "1"),
-        ("DISABLE_AUTOUPDATER", "1"),
-        ("DISABLE_TELEMETRY", "1"),
-        ("DISABLE_ERROR_REPORTING", "1"),
         // Lets the mode that asks for nothing start for root, as it is in a container.
         ("IS_SANDBOX", "1"),
     ];
-    fixed.into_iter().map(|(name, value)| (name.to_owned(), value.to_owned())).collect()
+    fixed
+        .into_iter()
+        .chain(guard::SWITCHES)
+        .map(|(name, value)| (name.to_owned(), value.to_owned()))
+        .collect()
 }
 
 /// How a CLI is started: as an SDK would, with permission requests on standard output, unless said
@@ -394,6 +425,15 @@ pub enum LabError {
     /// A folder, a process or a socket could not be had.
     #[error("the laboratory cannot be set up or taken down: {0}")]
     Io(#[from] io::Error),
+    /// A file is not for the working folder.
+    #[error(
+        "the file {} would not be in the working folder: give a path that begins there",
+        path.display()
+    )]
+    Outside {
+        /// The path of the file.
+        path: PathBuf,
+    },
     /// The scripted model could not be started.
     #[error(transparent)]
     Model(#[from] StartError),

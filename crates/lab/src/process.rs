@@ -41,7 +41,7 @@ pub(crate) struct Process {
     pub(crate) pid: i32,
     parent: i32,
     /// A process that has ended and waits for its parent to take note.
-    ended: bool,
+    pub(crate) ended: bool,
 }
 
 /// All processes that run now.
@@ -75,6 +75,18 @@ pub(crate) fn descendants(ancestor: i32) -> Vec<i32> {
         next += 1;
     }
     found.split_off(1)
+}
+
+/// The processes in the same process table as `first`, itself included, that still run.
+pub(crate) fn in_the_table_of(first: i32) -> Vec<i32> {
+    let table = |pid| fs::read_link(format!("/proc/{pid}/ns/pid")).ok();
+    let Some(wanted) = table(first) else { return Vec::new() };
+    processes()
+        .into_iter()
+        .filter(|process| !process.ended)
+        .map(|process| process.pid)
+        .filter(|pid| table(*pid).as_ref() == Some(&wanted))
+        .collect()
 }
 
 /// The processes that have `mark` in their environment and still run.

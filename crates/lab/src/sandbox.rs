@@ -9,19 +9,21 @@
 //! in whatever way, the keeper reads the end of its input, ends everything, and removes the
 //! scratch folder.
 
+use std::collections::BTreeMap;
 use std::fs::File;
 use std::io;
 use std::net::{Ipv4Addr, SocketAddr, TcpListener};
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
 use std::thread;
+use std::time::{Duration, Instant};
 
 use rustix::process::Signal;
 use rustix::thread::{LinkNameSpaceType, move_into_link_name_space};
 use tokio::io::AsyncReadExt as _;
 use tokio::process::{Child, ChildStdin, Command};
 
-use crate::process::{bare, descendants, marked, on_path, signal};
+use crate::process::{bare, descendants, in_the_table_of, marked, on_path, signal};
 
 /// How processes are kept in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -82,9 +84,13 @@ impl Tools {
 impl Sandbox {
     /// The best sandbox that this machine permits.
     pub(crate) async fn open(mark: String, scratch: &Path) -> io::Result<Self> {
-        match Self::open_with(Isolation::Namespaces, mark.clone(), scratch).await {
+        Self::open_best(Tools::find(), mark, scratch).await
+    }
+
+    async fn open_best(tools: Tools, mark: String, scratch: &Path) -> io::Result<Self> {
+        match Self::build(tools.clone(), Isolation::Namespaces, mark.clone(), scratch).await {
             Ok(sandbox) => Ok(sandbox),
-            Err(_) => Self::open_with(Isolation::Mark, mark, scratch).await,
+            Err(_) => Self::build(tools, Isolation::Mark, mark, scratch).await,
         }
     }
 
@@ -95,11 +101,22 @@ impl Sandbox {
         mark: String,
         scratch: &Path,
     ) -> io::Result<Self> {
-        let tools = Tools::find();
+        Self::build(Tools::find(), isolation, mark, scratch).await
+    }
+
+    async fn build(
+        tools: Tools,
+        isolation: Isolation,
+        mark: String,
+        scratch: &Path,
+    ) -> io::Result<Self> {
         let mut command = match isolation {
             Isolation::Namespaces => {
                 let Some(programs) = &tools.namespaces else {
-                    return Err(io::Error::other("unshare, nsenter or ip is missing"));
+                    return Err(io::Error::other(
+                        "namespaces need unshare, nsenter and ip, and not all of them are there: \
+                         install util-linux and iproute2",
+                    ));
                 };
                 keeper_of_namespaces(programs, &tools.shell, scratch)
             }
@@ -115,9 +132,12 @@ impl Sandbox {
         let leash = keeper.stdin.take();
         let mut ready = [0];
         if let Some(mut says) = keeper.stdout.take() {
-            says.read_exact(&mut ready)
-                .await
-                .map_err(|_| io::Error::other("namespaces are not permitted here"))?;
+            says.read_exact(&mut ready).await.map_err(|_| {
+                io::Error::other(match isolation {
+                    Isolation::Namespaces => "namespaces are not permitted here: run as root",
+                    Isolation::Mark => "the shell that watches over the processes ended at once",
+                })
+            })?;
         }
         let keeper_pid = keeper.id().and_then(|pid| i32::try_from(pid).ok()).unwrap_or_default();
         Ok(Self { isolation, keeper, keeper_pid, leash, mark, tools })
@@ -127,8 +147,14 @@ impl Sandbox {
         self.isolation
     }
 
-    /// A command that will run in here, in `folder`, with an empty environment but for the mark.
-    pub(crate) fn command(&self, program: &Path, folder: &Path) -> io::Result<Command> {
+    /// A command that will run in here, in `folder`, with these variables and the mark, and no
+    /// others.
+    pub(crate) fn command(
+        &self,
+        program: &Path,
+        folder: &Path,
+        variables: &BTreeMap<String, String>,
+    ) -> io::Result<Command> {
         let mut command = match (self.isolation, &self.tools.namespaces) {
             (Isolation::Namespaces, Some(tools)) => {
                 let mut command = bare(&tools.nsenter);
@@ -146,6 +172,8 @@ impl Sandbox {
                 command
             }
         };
+        command.envs(variables);
+        // The last, so that no variable takes its place.
         if let Some((name, value)) = self.mark.split_once('=') {
             command.env(name, value);
         }
@@ -185,15 +213,24 @@ impl Sandbox {
 
     /// The processes that run in here now.
     pub(crate) fn processes(&self) -> Vec<i32> {
+        let mut found = marked(&self.mark);
         match self.isolation {
-            Isolation::Mark => marked(&self.mark),
+            // A process may clear its environment: then it is known by who started it.
+            Isolation::Mark => {
+                for pid in found.clone() {
+                    found.extend(descendants(pid));
+                }
+            }
             Isolation::Namespaces => {
-                let init = self.init().unwrap_or_default();
-                let mut found = marked(&self.mark);
-                found.retain(|&pid| pid != init && pid != self.keeper_pid);
-                found
+                if let Ok(init) = self.init() {
+                    found.extend(in_the_table_of(init));
+                    found.retain(|&pid| pid != init);
+                }
             }
         }
+        found.sort_unstable();
+        found.dedup();
+        found
     }
 
     /// Ends everything in here and waits until it has ended.
@@ -218,7 +255,7 @@ impl Sandbox {
                 }
             }
             Isolation::Mark => {
-                for pid in marked(&self.mark) {
+                for pid in self.processes() {
                     signal(pid, Signal::KILL);
                 }
             }
@@ -234,9 +271,26 @@ impl Sandbox {
     }
 }
 
+/// How long a sandbox that is dropped waits for its processes to end. They are killed, so this takes
+/// milliseconds, unless the machine is in trouble.
+const LAST_WAIT: Duration = Duration::from_secs(5);
+
 impl Drop for Sandbox {
+    /// Returns when everything has ended: who comes after may remove the folders.
     fn drop(&mut self) {
-        self.end();
+        let start = Instant::now();
+        loop {
+            self.end();
+            let over = match self.isolation {
+                // The kernel ends what is in the namespaces before it lets go of the keeper.
+                Isolation::Namespaces => !matches!(self.keeper.try_wait(), Ok(None)),
+                Isolation::Mark => self.processes().is_empty(),
+            };
+            if over || start.elapsed() > LAST_WAIT {
+                break;
+            }
+            thread::park_timeout(Duration::from_millis(1));
+        }
     }
 }
 
@@ -290,9 +344,11 @@ fn keeper_of_mark(shell: &Path, mark: &str, scratch: &Path) -> Command {
 
 #[cfg(test)]
 mod tests {
-    use std::time::Duration;
-
     use super::*;
+
+    fn path() -> BTreeMap<String, String> {
+        BTreeMap::from([("PATH".to_owned(), "/usr/bin:/bin".to_owned())])
+    }
 
     fn mark() -> String {
         format!("COUNTERSIGN_LAB={}", uuid::Uuid::new_v4())
@@ -310,10 +366,9 @@ mod tests {
             (Err(error), Isolation::Mark) => panic!("{error}"),
         };
         let mut child = sandbox
-            .command(Path::new("/bin/sh"), Path::new("/"))
+            .command(Path::new("/bin/sh"), Path::new("/"), &path())
             .unwrap()
             .args(["-c", "setsid sleep 1000 & echo; exec sleep 1000"])
-            .env("PATH", "/usr/bin:/bin")
             .stdout(Stdio::piped())
             .spawn()
             .unwrap();
@@ -371,12 +426,68 @@ mod tests {
         let closed_port = outside.local_addr().unwrap().port();
         let reaches = async |port: u16| {
             let script = format!("exec 3<>/dev/tcp/127.0.0.1/{port}");
-            let mut command = sandbox.command(Path::new("/bin/bash"), Path::new("/")).unwrap();
+            let mut command =
+                sandbox.command(Path::new("/bin/bash"), Path::new("/"), &path()).unwrap();
             let command = command.args(["-c", &script]).stderr(Stdio::null());
             command.status().await.unwrap().success()
         };
         assert!(reaches(port).await, "the socket of the sandbox is reached from inside");
         assert!(!reaches(closed_port).await, "a socket of the machine is not");
         sandbox.close().await.unwrap();
+    }
+
+    #[tokio::test]
+    async fn a_process_without_the_mark_is_found_all_the_same() {
+        for isolation in [Isolation::Namespaces, Isolation::Mark] {
+            let nowhere = Path::new("/nonexistent");
+            let opened = Sandbox::open_with(isolation, mark(), nowhere).await;
+            let sandbox = match (opened, isolation) {
+                (Ok(sandbox), _) => sandbox,
+                (Err(_), Isolation::Namespaces) => continue,
+                (Err(error), Isolation::Mark) => panic!("{error}"),
+            };
+            // One variable tries to take the place of the mark, a process throws everything away.
+            let mut variables = path();
+            variables.insert("COUNTERSIGN_LAB".to_owned(), "other".to_owned());
+            let mut child = sandbox
+                .command(Path::new("/bin/sh"), Path::new("/"), &variables)
+                .unwrap()
+                .args(["-c", "env -i sh -c 'echo; exec sleep 1000' & exec sleep 1000"])
+                .stdout(Stdio::piped())
+                .spawn()
+                .unwrap();
+            let mut ready = [0];
+            child.stdout.take().unwrap().read_exact(&mut ready).await.unwrap();
+            let running = sandbox.processes();
+            let bare = |pid: &i32| {
+                let environment = std::fs::read_to_string(format!("/proc/{pid}/environ"));
+                !environment.unwrap_or_default().contains("COUNTERSIGN_LAB")
+            };
+            assert!(running.iter().any(bare), "{isolation:?}");
+            assert!(!running.iter().all(bare), "{isolation:?}");
+            sandbox.close().await.unwrap();
+            let mut left = crate::process::processes();
+            left.retain(|process| running.contains(&process.pid) && !process.ended);
+            assert!(left.is_empty(), "{isolation:?}: {left:?}");
+        }
+    }
+
+    #[tokio::test]
+    async fn where_namespaces_are_not_permitted_there_is_the_mark() {
+        let refused = NamespaceTools {
+            unshare: PathBuf::from("/bin/false"),
+            nsenter: PathBuf::from("/bin/false"),
+            ip: PathBuf::from("/bin/false"),
+        };
+        for namespaces in [None, Some(refused)] {
+            let tools = Tools { shell: PathBuf::from("/bin/sh"), namespaces };
+            let nowhere = Path::new("/nonexistent");
+            let asked_for =
+                Sandbox::build(tools.clone(), Isolation::Namespaces, mark(), nowhere).await;
+            assert!(asked_for.unwrap_err().to_string().contains("namespaces"));
+            let sandbox = Sandbox::open_best(tools, mark(), nowhere).await.unwrap();
+            assert_eq!(sandbox.isolation(), Isolation::Mark);
+            sandbox.close().await.unwrap();
+        }
     }
 }

@@ -8,6 +8,7 @@ use tokio::runtime::Runtime;
 use tokio::signal::unix::{SignalKind, signal};
 
 use super::output::{Failure, Output};
+use crate::guard;
 use crate::model::{End, LoggedRequest, ModelOptions, ScriptedModel};
 use crate::script::Script;
 
@@ -34,15 +35,6 @@ fn assignment(text: &str) -> Result<(String, String), String> {
         _ => Err("expected NAME=VALUE".to_owned()),
     }
 }
-
-/// What a CLI needs in its environment to run offline against the server, beside `HOME` and `PATH`.
-const ENVIRONMENT: [(&str, &str); 5] = [
-    ("ANTHROPIC_API_KEY", "sk-ant-mock-000000000000"),
-    ("CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC", "1"),
-    ("DISABLE_AUTOUPDATER", "1"),
-    ("DISABLE_TELEMETRY", "1"),
-    ("DISABLE_ERROR_REPORTING", "1"),
-];
 
 pub(super) fn run(args: &Args, output: &mut Output) -> Result<(), Failure> {
     let script = Script::load(&args.script)?;
@@ -96,7 +88,10 @@ fn announce(model: &ScriptedModel, output: &mut Output) -> Result<(), io::Error>
     output.line("Start the CLI with an otherwise empty environment (HOME, PATH) and:")?;
     output.line("")?;
     output.line(format!("export ANTHROPIC_BASE_URL={}", model.url()))?;
-    for (name, value) in ENVIRONMENT {
+    // What a CLI needs to run offline, beside `HOME` and `PATH`.
+    for (name, value) in
+        [("ANTHROPIC_API_KEY", guard::DUMMY_KEY)].into_iter().chain(guard::SWITCHES)
+    {
         output.line(format!("export {name}={value}"))?;
     }
     output.line("")

@@ -9,6 +9,7 @@
 mod command;
 mod documents;
 mod http;
+mod lab;
 mod model_endings;
 mod model_server;
 mod playing;

@@ -114,7 +114,7 @@ async fn turn(lab: &Lab, claude: &Path) -> Value {
     let arguments =
         [program.to_owned(), claude.to_str().unwrap().to_owned(), format!("Write to {ADDRESS}.")];
     let mut command = lab.command(&python, &BTreeMap::new(), &arguments).unwrap();
-    let output = command.args(&arguments).output().await.unwrap();
+    let output = command.output().await.unwrap();
     let [out, err] = [output.stdout, output.stderr].map(|text| String::from_utf8(text).unwrap());
     assert!(output.status.success(), "{}\n{out}\n{err}", output.status);
     serde_json::from_str(&out).unwrap()
