@@ -3,6 +3,7 @@
 
 use std::fs;
 use std::io::{BufRead as _, BufReader};
+use std::os::unix::fs::PermissionsExt as _;
 use std::path::Path;
 use std::process::{Child, Command, Output, Stdio};
 
@@ -157,4 +158,39 @@ fn the_model_runs_until_it_is_interrupted() {
     assert_eq!(rest, ["not played: answer 3 (line 6) was served 0 of 1 times"]);
     assert_eq!(child.0.wait().unwrap().code(), Some(0));
     assert_eq!(fs::read_to_string(path.join("log.jsonl")).unwrap().lines().count(), 4);
+}
+
+#[test]
+fn a_cli_that_cannot_play_is_broken_and_not_different() {
+    let folder = tempfile::tempdir().unwrap();
+    let cache = folder.path().join("cache");
+    let package = cache.join("2.1.325/node_modules/@anthropic-ai/claude-code");
+    fs::create_dir_all(&package).unwrap();
+    fs::write(package.join("package.json"), r#"{"version":"2.1.325"}"#).unwrap();
+    let script = package.join("cli.js");
+    fs::write(&script, "#!/bin/sh\necho no >&2\nexit 3\n").unwrap();
+    fs::set_permissions(&script, fs::Permissions::from_mode(0o755)).unwrap();
+    let fidelity = |arguments: &[&str]| {
+        // The cache is found from the folder in which the command runs.
+        let mut command = command(folder.path());
+        command.arg("fidelity").args(arguments).env("COUNTERSIGN_CLI_CACHE", "cache");
+        let Output { status, stdout, stderr } = command.output().unwrap();
+        let text = |bytes: Vec<u8>| String::from_utf8(bytes).unwrap();
+        (status.code(), text(stdout), text(stderr))
+    };
+    let (code, out, err) = fidelity(&["tool-deny", "--cli", "2.1.325"]);
+    assert_eq!((code, err.as_str()), (Some(1), "not everything could be played\n"));
+    let lines: Vec<_> = out.lines().collect();
+    assert_eq!(lines[1], "tool-deny  BROKEN");
+    assert!(out.contains("the real CLI did not play it"), "{out}");
+    assert!(lines.iter().any(|line| line.ends_with("! no")), "{out}");
+    let counts = "0 the same, 0 with known differences, 0 different, 1 broken";
+    assert_eq!(lines.last(), Some(&counts));
+
+    let (code, _, err) = fidelity(&["tol-deny"]);
+    assert_eq!(code, Some(1));
+    assert!(err.starts_with("there is no scenario tol-deny; there are: "), "{err}");
+    let (code, _, err) = fidelity(&["--sim", "nowhere"]);
+    assert_eq!(code, Some(1));
+    assert!(err.contains("nowhere is not there; name the simulated CLI with --sim"), "{err}");
 }
