@@ -179,3 +179,20 @@ async fn a_process_that_does_not_read_is_not_waited_for_without_end() {
     assert!(matches!(error, DriverError::Write { .. }), "{error}");
     lab.close().await.unwrap();
 }
+
+#[tokio::test]
+async fn what_comes_before_an_answer_can_still_be_waited_for() {
+    let lab = sim().start().await.unwrap();
+    let mut cli = lab.launch(Launch::new()).await.unwrap();
+    cli.say("Hi").await.unwrap();
+    while !cli.log().iter().any(|said| said.frame["type"] == "result") {
+        tokio::task::yield_now().await;
+    }
+    let answer = cli.request(json!({"subtype": "set_permission_mode", "mode": "plan"})).await;
+    assert_eq!(answer.unwrap()["response"]["mode"], "plan");
+    assert_eq!(cli.result().await.unwrap()["result"], "Hello.");
+    cli.set_patience(Duration::from_millis(50));
+    let error = cli.result().await.unwrap_err();
+    assert!(error.to_string().starts_with("waited for a result, but"), "{error}");
+    lab.close().await.unwrap();
+}
