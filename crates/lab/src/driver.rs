@@ -8,26 +8,25 @@
     reason = "a JSON value is read by key, which gives null where there is nothing"
 )]
 
-use std::fmt;
+mod log;
+
 use std::io;
 use std::process::{ExitStatus, Stdio};
-use std::sync::{Arc, Mutex, PoisonError};
-use std::time::{Duration, Instant};
+use std::sync::Arc;
+use std::time::Duration;
 
-use countersign_protocol::{LineSplitter, Piece};
+use rustix::process::Signal;
 use serde_json::{Value, json};
-use tokio::io::{AsyncRead, AsyncReadExt as _, AsyncWriteExt as _};
+use tokio::io::AsyncWriteExt as _;
 use tokio::process::{Child, ChildStdin};
 use tokio::sync::watch;
 use tokio::task::JoinSet;
 
-use rustix::process::Signal;
+use self::log::{Log, listen};
+pub use self::log::{Said, Speaker, Transcript};
 
 /// How long a wait lasts before it is given up, unless said otherwise.
 const PATIENCE: Duration = Duration::from_secs(90);
-
-/// The longest line that is kept.
-const MAX_LINE: usize = 256 << 20;
 
 /// A process that speaks the protocol, and everything that was said so far.
 ///
@@ -49,66 +48,6 @@ pub struct Cli {
     patience: Duration,
 }
 
-/// One line that was said.
-#[derive(Clone, Debug)]
-pub struct Said {
-    /// Since the process was started.
-    pub after: Duration,
-    /// Who said it.
-    pub by: Speaker,
-    /// The line, without its end; what is not UTF-8 is replaced.
-    pub text: String,
-    /// The line as JSON; null where it is none.
-    pub frame: Value,
-}
-
-/// Who said a line, and where.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Speaker {
-    /// The client, on the standard input of the process.
-    Client,
-    /// The process, on its standard output.
-    Cli,
-    /// The process, on its standard error.
-    StandardError,
-}
-
-impl Speaker {
-    /// How it is shown before a line: towards the CLI, away from it, or as a complaint.
-    pub(crate) const fn mark(self) -> char {
-        match self {
-            Self::Client => '>',
-            Self::Cli => '<',
-            Self::StandardError => '!',
-        }
-    }
-}
-
-#[derive(Debug)]
-struct Log {
-    start: Instant,
-    said: Mutex<Vec<Said>>,
-    changed: watch::Sender<usize>,
-}
-
-impl Log {
-    fn push(&self, by: Speaker, line: &[u8]) {
-        let text = String::from_utf8_lossy(line).into_owned();
-        let frame = match by {
-            Speaker::StandardError => Value::Null,
-            Speaker::Client | Speaker::Cli => serde_json::from_str(&text).unwrap_or_default(),
-        };
-        let said = Said { after: self.start.elapsed(), by, text, frame };
-        let mut log = self.said.lock().unwrap_or_else(PoisonError::into_inner);
-        log.push(said);
-        self.changed.send_replace(log.len());
-    }
-
-    fn with<T>(&self, look: impl FnOnce(&[Said]) -> T) -> T {
-        look(&self.said.lock().unwrap_or_else(PoisonError::into_inner))
-    }
-}
-
 impl Cli {
     /// Starts talking to a process.
     pub(crate) fn start(
@@ -118,7 +57,7 @@ impl Cli {
         let mut child =
             command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn()?;
         let (changed, changes) = watch::channel(0);
-        let log = Arc::new(Log { start: Instant::now(), said: Mutex::default(), changed });
+        let log = Arc::new(Log::new(changed));
         let mut readers = JoinSet::new();
         if let Some(stdout) = child.stdout.take() {
             readers.spawn(listen(stdout, Speaker::Cli, Arc::clone(&log)));
@@ -446,44 +385,6 @@ async fn write_line(stdin: &mut ChildStdin, line: &[u8]) -> io::Result<()> {
     stdin.write_all(line).await?;
     stdin.write_all(b"\n").await?;
     stdin.flush().await
-}
-
-/// Reads a stream of the process to its end. It never waits for anybody but the process.
-async fn listen(mut stream: impl AsyncRead + Unpin, by: Speaker, log: Arc<Log>) {
-    let mut splitter = LineSplitter::with_max_line(MAX_LINE);
-    let mut chunk = vec![0; 64 << 10];
-    let take = |piece: Piece<'_>| match piece {
-        Piece::Line { bytes, .. } | Piece::Blank { bytes, .. } => log.push(by, bytes),
-        _ => log.push(by, b"(a line too long to keep)"),
-    };
-    loop {
-        match stream.read(&mut chunk).await {
-            Ok(0) | Err(_) => break,
-            Ok(length) => splitter.feed(chunk.get(..length).unwrap_or_default(), &take),
-        }
-    }
-    splitter.finish(take);
-}
-
-/// What was said, for people to read when something went wrong.
-#[derive(Debug)]
-pub struct Transcript(Vec<Said>);
-
-impl fmt::Display for Transcript {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        const SHOWN: usize = 60;
-        let skipped = self.0.len().saturating_sub(SHOWN);
-        if skipped > 0 {
-            writeln!(f, "  ({skipped} lines before)")?;
-        }
-        for said in self.0.iter().skip(skipped) {
-            let mark = said.by.mark();
-            let text: String = said.text.chars().take(300).collect();
-            let cut = if text.len() < said.text.len() { "…" } else { "" };
-            writeln!(f, "  {:8.3} {mark} {text}{cut}", said.after.as_secs_f64())?;
-        }
-        Ok(())
-    }
 }
 
 /// Why a conversation did not go as it should.
