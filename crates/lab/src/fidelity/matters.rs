@@ -31,6 +31,8 @@ const DOES_NOT_MATTER: &[(&str, Treat)] = &[
     ("**.model_usage_since_last_result", Treat::Ignore),
     ("**.total_cost_usd", Treat::Any),
     ("**.subagent_stats", Treat::Ignore),
+    // A hash by which the CLI knows its own words again.
+    ("**.harnessSectionHash", Treat::Any),
 ];
 
 pub(super) fn rules() -> Rules {

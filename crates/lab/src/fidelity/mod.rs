@@ -140,6 +140,10 @@ pub fn departures(real: &Played, simulated: &Played) -> Vec<Departure> {
         comparer = comparer.with_path("$plan", left, right);
     }
     comparer = comparer.with_path("$root", &real.root, &simulated.root);
+    // The CLI keeps what belongs to a folder in one that is named after it, in this way.
+    let named_after = |root: &str| root.replace(|c: char| !c.is_ascii_alphanumeric(), "-");
+    let (left, right) = (named_after(&real.root), named_after(&simulated.root));
+    comparer = comparer.with_path("$project", &left, &right);
     for (left, right) in real.tasks.iter().zip(&simulated.tasks) {
         // Told beforehand, because it may stand in a text before it stands in a field of its own.
         let begun = |task: &str| json!({"type": "system", "subtype": "name", "task_id": task});

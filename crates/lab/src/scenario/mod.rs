@@ -9,6 +9,7 @@
     reason = "a JSON value is read by key, which gives null where there is nothing"
 )]
 
+mod agents;
 mod errors;
 mod hooks;
 mod mcp;
@@ -17,7 +18,9 @@ mod permissions;
 mod plans;
 mod queue;
 mod sessions;
+mod together;
 mod turns;
+mod updates;
 
 use std::fmt;
 use std::pin::Pin;
@@ -65,10 +68,13 @@ impl Scenario {
         [
             turns::SCENARIOS,
             permissions::SCENARIOS,
+            updates::SCENARIOS,
+            together::SCENARIOS,
             plans::SCENARIOS,
             hooks::SCENARIOS,
             mcp::SCENARIOS,
             queue::SCENARIOS,
+            agents::SCENARIOS,
             errors::SCENARIOS,
             sessions::SCENARIOS,
             parking::SCENARIOS,

@@ -232,6 +232,7 @@ impl Sim {
         usage: Option<Object>,
     ) {
         let internals = self.profile.internals;
+        let untold = end == TaskEnd::Killed && task.kind == Kind::Command && !internals;
         if self.profile.modern {
             self.emit_system(
                 "task_updated",
@@ -249,7 +250,7 @@ impl Sim {
                 "run_id"?: internals.then_some(&task.run_id),
                 "tool_use_id": &task.tool_use_id,
                 "status": end.told(),
-                "output_file": task.output.display().to_string(),
+                "output_file": if untold { String::new() } else { task.output.display().to_string() },
                 "summary": summary,
                 "usage"?: usage,
             },
@@ -272,6 +273,10 @@ impl Sim {
         );
         self.emit_task_ended(task, end, summary, usage);
         self.emit_background_tasks();
+        if end == TaskEnd::Killed && task.kind == Kind::Command {
+            // Whoever stopped it knows.
+            return;
+        }
         let mut origin = obj! { "kind": "task-notification" };
         if self.profile.internals {
             origin.set("producer", "session-task");
@@ -305,12 +310,12 @@ impl Sim {
                         .and_then(|()| std::fs::write(&task.output, &output)),
                 );
             }
-            let what = match end {
-                TaskEnd::Completed => "completed (exit code 0)",
-                TaskEnd::Failed => "failed with exit code 1",
-                TaskEnd::Killed => "was stopped",
+            let ended = |how: &str| format!("Background command \"{}\" {how}", task.description);
+            let summary = match end {
+                TaskEnd::Completed => ended("completed (exit code 0)"),
+                TaskEnd::Failed => ended("failed with exit code 1"),
+                TaskEnd::Killed => task.description.clone(),
             };
-            let summary = format!("Background command \"{}\" {what}", task.description);
             sim.task_ends(&task, end, &summary, None);
         });
     }

@@ -144,10 +144,10 @@ impl Sim {
         shown.remove("server_policy_ask_only");
         let pending = obj! { "type": "control_request", "request_id": &id, "request": shown };
         let reply = self.requests.add(&id, about, background, pending);
-        self.emit(&frame);
         if about == About::Permission {
             self.tell_state();
         }
+        self.emit(&frame);
         (id, reply)
     }
 

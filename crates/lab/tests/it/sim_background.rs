@@ -56,7 +56,7 @@ const AGENT: &str = r#"
     when = { agent = true }
     tool = { name = "Write", input = { file_path = "${cwd}/a.txt", content = "a" } }
     [[answer]]
-    tool = { name = "Agent", input = { description = "write", prompt = "write a.txt", subagent_type = "general-purpose" }, id = "toolu_agent" }
+    tool = { name = "Agent", input = { description = "write", prompt = "write a.txt", subagent_type = "general-purpose", run_in_background = false }, id = "toolu_agent" }
     [[answer]]
     text = "all done"
 "#;

@@ -6,6 +6,7 @@ use serde_json::json;
 
 use super::Asked;
 use crate::script::Block;
+use crate::sim::exec::yield_now;
 use crate::sim::json::{Json, Object, obj};
 use crate::sim::state::Sim;
 
@@ -38,7 +39,14 @@ impl Sim {
                     self.refuse(asked, &format!("No task found with ID: {id}"), None);
                     return;
                 }
-                self.answer(asked, Object::default());
+                // It is answered when the end of the task has been told.
+                let (sim, asked, id) = (Rc::clone(self), asked.clone(), id.to_owned());
+                self.tasks.spawn(async move {
+                    while sim.background.borrow().find(&id).is_some() {
+                        yield_now().await;
+                    }
+                    sim.answer(&asked, Object::default());
+                });
             }
             "get_task_output" => {
                 let id = body.text("task_id").unwrap_or_default();

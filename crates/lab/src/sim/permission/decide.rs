@@ -17,7 +17,7 @@ pub(crate) enum Decision {
     Deny(Denial),
 }
 
-/// Who has allowed something.
+/// Who has allowed or forbidden something.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Granted {
     /// The settings, or the mode.
@@ -57,6 +57,8 @@ pub(crate) struct Denial {
     /// How newer versions call it.
     pub(crate) kind: &'static str,
     pub(crate) told_reason_type: Option<&'static str>,
+    /// Who has forbidden it.
+    pub(crate) by: Granted,
 }
 
 impl Sim {
@@ -73,15 +75,28 @@ impl Sim {
     /// A deny rule, which holds in every mode.
     fn forbidden(&self, permissions: &Permissions, tool: &str, input: &Json) -> Option<Denial> {
         let deny = |fits: &dyn Fn(&Rule) -> bool| permissions.find(Behavior::Deny, fits);
+        // A rule that came during the turn: before, the tool would not have been on offer.
+        if let Some(rule) = deny(&|rule| rule.content.is_none() && rule.tool == tool) {
+            return Some(Denial {
+                message: format!("Permission to use {tool} has been denied."),
+                as_tool_error: false,
+                reason: None,
+                reason_type: Some("rule"),
+                reason_code: None,
+                kind: "permission-rule",
+                told_reason_type: Some("rule"),
+                by: by_whom(rule),
+            });
+        }
         if tool == "Bash" {
             let command = input.text("command").unwrap_or_default();
             let line = self.look_at_command(command);
             let found = line
                 .parts
                 .iter()
-                .any(|part| deny(&|rule| rule.covers_command(&part.text)).is_some())
-                || deny(&|rule| rule.covers_command(command)).is_some();
-            return found.then(|| Denial {
+                .find_map(|part| deny(&|rule| rule.covers_command(&part.text)))
+                .or_else(|| deny(&|rule| rule.covers_command(command)));
+            return found.map(|rule| Denial {
                 message: format!("Permission to use Bash with command {command} has been denied."),
                 as_tool_error: false,
                 reason: None,
@@ -89,10 +104,11 @@ impl Sim {
                 reason_code: None,
                 kind: "permission-rule",
                 told_reason_type: Some("subcommandResults"),
+                by: by_whom(rule),
             });
         }
         let path = file_of(tool, input).map(|path| self.env.absolute(path))?;
-        deny(&|rule| rule.covers_path(&self.env, tool, &path)).map(|_| Denial {
+        deny(&|rule| rule.covers_path(&self.env, tool, &path)).map(|rule| Denial {
             message: "File is in a directory that is denied by your permission settings."
                 .to_owned(),
             as_tool_error: true,
@@ -101,6 +117,7 @@ impl Sim {
             reason_code: None,
             kind: "permission-rule",
             told_reason_type: Some("rule"),
+            by: by_whom(rule),
         })
     }
 
@@ -189,8 +206,12 @@ impl Sim {
     }
 }
 
+fn by_whom(rule: &Rule) -> Granted {
+    if rule.source == "session" { Granted::Session } else { Granted::Config }
+}
+
 pub(super) fn by_allow_rule(rule: &Rule) -> Decision {
-    let granted = if rule.source == "session" { Granted::Session } else { Granted::Config };
+    let granted = by_whom(rule);
     Decision::Allow(Some("rule"), granted)
 }
 

@@ -37,6 +37,7 @@ impl Sim {
                 reason_code: None,
                 kind: "permission-rule",
                 told_reason_type: Some("mode"),
+                by: Granted::Config,
             });
         }
         if ask.requires_user {
@@ -119,6 +120,7 @@ impl Sim {
                 reason_code: Some("auto_mode_no_check_in_session"),
                 kind: "automode-unavailable",
                 told_reason_type: Some("classifier"),
+                by: Granted::Config,
             };
         }
         let reason = "Auto mode could not evaluate this action and is blocking it for safety — run with --debug for details";
@@ -132,6 +134,7 @@ impl Sim {
             reason_code: None,
             kind: "automode-blocked",
             told_reason_type: Some("classifier"),
+            by: Granted::Config,
         }
     }
 }

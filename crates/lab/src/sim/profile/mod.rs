@@ -201,6 +201,8 @@ pub(crate) struct Profile {
     pub(crate) relists_tools: bool,
     /// The tool that starts a subagent (`S4`).
     pub(crate) agent_tool: &'static str,
+    /// A subagent runs in the background unless the call says otherwise.
+    pub(crate) agents_in_background: bool,
     /// Background agents ask, and their end starts a turn (`S6`).
     pub(crate) background_agents: bool,
     /// Local commands answer as the assistant, with `num_turns:0` (`M7`).

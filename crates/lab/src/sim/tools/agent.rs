@@ -1,5 +1,6 @@
 //! Subagents: a conversation inside of a call.
 
+use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 use std::rc::Rc;
 use std::time::Instant;
 
@@ -22,7 +23,10 @@ impl Sim {
     ) -> Result<ToolResult, Aborted> {
         let text = |key: &str| input.text(key).unwrap_or_default().to_owned();
         let kind = input.text("subagent_type").unwrap_or("general-purpose").to_owned();
-        let background = input.is_true("run_in_background");
+        let background = match input.get("run_in_background").and_then(Json::as_bool) {
+            Some(background) => background,
+            None => self.profile.agents_in_background,
+        };
         let agent = Agent {
             id: new_id("a", 16),
             run_id: new_run_id(),
@@ -39,13 +43,25 @@ impl Sim {
             kind: Kind::Agent { kind: kind.clone() },
             command: None,
             stop: Rc::new(Flag::default()),
-            output: self.task_output(&agent.id),
+            output: if background || self.profile.internals {
+                self.task_output(&agent.id)
+            } else {
+                // Nothing is written for an agent that is waited for.
+                std::path::PathBuf::new()
+            },
         };
         self.background.borrow_mut().count_agent(&kind, background);
         let prompt = text("prompt");
         let inner = Scope::of_agent(Rc::clone(&scope.turn), agent.clone());
         if background {
-            return Ok(self.agent_in_background(task, inner, &agent, &prompt));
+            let result = self.agent_in_background(task, inner, &agent, &prompt);
+            if self.hooks.borrow().listen_to("SubagentStart") {
+                // The hook is called before the result is told: in the round in which the agent
+                // starts, which is the one after the next.
+                yield_now().await;
+                yield_now().await;
+            }
+            return Ok(result);
         }
         self.emit_task_started(&task, false, Some(&prompt));
         let started = Instant::now();
@@ -145,12 +161,14 @@ impl Sim {
             "toolsUsed"?: internals.then(|| used.clone()),
             "harnessNoteCount"?: internals.then_some(1),
             "harnessTailCount"?: internals.then_some(0),
+            "harnessSectionHash"?: internals.then(|| section_hash(said)),
             "content": said_blocks,
             "resolvedModel"?: self.profile.modern.then(|| self.model.borrow().clone()),
             "totalDurationMs": ms,
             "totalTokens": tokens,
             "totalToolUseCount": tool_uses,
             "usage": inner.tokens().of_result(self.profile),
+            "toolStats"?: self.profile.modern.then(|| inner.tool_stats()),
             "canContinueAgent"?: internals.then_some(true),
         };
         ToolResult::new(content, structured)
@@ -232,9 +250,9 @@ impl Sim {
         )
     }
 
-    /// Tells what an agent is doing, before its message is shown.
+    /// Tells what an agent is doing.
     pub(crate) fn announce_tool(&self, scope: &Scope, call: &Call) {
-        scope.count_tool(&call.name);
+        scope.count_tool(&call.name, &call.input);
         let Some(agent) = scope.agent().filter(|_| self.profile.modern) else { return };
         let subject = match call.name.as_str() {
             "Write" | "Read" | "Edit" => call.input.text("file_path").map(|path| {
@@ -264,4 +282,12 @@ impl Sim {
             },
         );
     }
+}
+
+/// Stands for the hash that the real CLI takes of the frame around a report, by which it knows the
+/// frame again. How it is made is not known.
+fn section_hash(said: &str) -> String {
+    let mut hasher = DefaultHasher::new();
+    said.hash(&mut hasher);
+    format!("{:016x}", hasher.finish())
 }

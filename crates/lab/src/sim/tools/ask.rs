@@ -116,12 +116,17 @@ impl Sim {
         }
     }
 
-    /// A path as people see it: relative inside of the folder.
+    /// A path as people see it: relative inside of the folder, and from the home on.
     fn short_path(&self, path: &str) -> String {
         let absolute = self.env.absolute(path);
-        let inside =
-            absolute.strip_prefix(&self.env.cwd).ok().filter(|rest| *rest != Path::new(""));
-        inside.map_or_else(|| path.to_owned(), |rest| rest.display().to_string())
+        let below = |folder: &Path| {
+            absolute.strip_prefix(folder).ok().filter(|rest| *rest != Path::new(""))
+        };
+        if let Some(rest) = below(&self.env.cwd) {
+            return rest.display().to_string();
+        }
+        below(&self.env.home)
+            .map_or_else(|| path.to_owned(), |rest| format!("~/{}", rest.display()))
     }
 
     /// The decision of the `PermissionRequest` hooks, if they ever make one.

@@ -215,9 +215,13 @@ impl Sim {
             ToolResult::error(denial.message)
         };
         result.kind = Some(denial.kind);
+        let source = match denial.by {
+            Granted::Config => "config",
+            Granted::Session => "user_reject",
+        };
         Grant::Refused {
             result: Box::new(result),
-            meta: decided("reject", "config", denial.told_reason_type),
+            meta: decided("reject", source, denial.told_reason_type),
         }
     }
 

@@ -23,7 +23,7 @@ const STOPPED: &str = " Correction to the text above: this call was stopped whil
 impl Sim {
     /// Runs a call to its end.
     pub(super) async fn run_call(self: &Rc<Self>, scope: &Rc<Scope>, call: &Call) -> Outcome {
-        if let Some(result) = self.unusable(call) {
+        if let Some(result) = self.unusable(scope, call) {
             return self.tell(scope, call, &result, None);
         }
         let grant = match self.ask_leave(scope, call).await {
@@ -51,8 +51,9 @@ impl Sim {
     }
 
     /// Why a call cannot even be considered.
-    fn unusable(&self, call: &Call) -> Option<ToolResult> {
-        if !self.tool_names().contains(&call.name) {
+    fn unusable(&self, scope: &Scope, call: &Call) -> Option<ToolResult> {
+        let offered = scope.turn.offered.borrow().contains(&call.name);
+        if !offered && !self.tool_names().contains(&call.name) {
             return Some(
                 ToolResult::usage_error(format!("Error: {}", self.unavailable(&call.name)))
                     .without_prefix(),
@@ -174,7 +175,7 @@ impl Sim {
         if as_stored {
             extra.set("toolUseResult", &result.structured);
             extra.set_some("sourceToolAssistantUUID", call.assistant_uuid.as_deref());
-        } else if scope.agent().is_none() {
+        } else if scope.agent().is_none() || result.is_error {
             extra.set("tool_use_result", &result.structured);
         }
         if internals && let Some(meta) = meta {

@@ -7,12 +7,14 @@ mod prompt;
 mod result;
 mod serve;
 mod speak;
+mod stats;
 mod stream;
 
 use std::cell::{Cell, RefCell};
 use std::rc::Rc;
 use std::time::Instant;
 
+use self::stats::ToolStats;
 use super::clock::new_uuid;
 use super::exec::{First, Flag, race};
 use super::input::UserMessage;
@@ -36,6 +38,8 @@ pub(crate) struct Turn {
     folded: RefCell<Vec<String>>,
     /// `user` frames, which count as turns.
     user_frames: Cell<u64>,
+    /// The tools on offer when it began. A rule that forbids one takes it away from the next turn.
+    pub(crate) offered: RefCell<Vec<String>>,
     /// Tools that were refused.
     pub(crate) denials: RefCell<Vec<Object>>,
     tokens: RefCell<Tokens>,
@@ -81,6 +85,7 @@ impl Turn {
             uuids: RefCell::new(uuids),
             folded: RefCell::default(),
             user_frames: Cell::new(0),
+            offered: RefCell::default(),
             denials: RefCell::default(),
             tokens: RefCell::default(),
             first_tokens: Cell::new(None),
@@ -171,6 +176,7 @@ pub(crate) struct Scope {
     text: RefCell<String>,
     /// The tools that were called.
     tools: RefCell<Vec<String>>,
+    stats: Cell<ToolStats>,
     /// The calls since the model last spoke, as hooks are told of them.
     batch: RefCell<Vec<Object>>,
 }
@@ -201,6 +207,7 @@ impl Scope {
             tokens: RefCell::default(),
             text: RefCell::default(),
             tools: RefCell::default(),
+            stats: Cell::default(),
             batch: RefCell::default(),
         })
     }
@@ -227,8 +234,16 @@ impl Scope {
     }
 
     /// Counts a call.
-    pub(crate) fn count_tool(&self, name: &str) {
+    pub(crate) fn count_tool(&self, name: &str, input: &Json) {
         self.tools.borrow_mut().push(name.to_owned());
+        let mut stats = self.stats.get();
+        stats.count(name, input);
+        self.stats.set(stats);
+    }
+
+    /// What the calls were.
+    pub(crate) fn tool_stats(&self) -> Object {
+        self.stats.get().told()
     }
 
     /// Notes a call that has a result.

@@ -43,6 +43,7 @@ impl Sim {
     }
 
     fn begin_turn(&self, turn: Rc<Turn>) -> Rc<Turn> {
+        turn.offered.replace(self.tool_names());
         self.turn.replace(Some(Rc::clone(&turn)));
         self.tell_state();
         turn

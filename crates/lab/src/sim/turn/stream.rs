@@ -303,7 +303,11 @@ impl<'a> Stream<'a> {
         }
         let call = Call::new(self.sim, id, input, call);
         let extra = self.sim.tool_use_meta(&call);
-        self.sim.announce_tool(self.scope, &call);
+        // What an agent in the background does is told after it, what another one does before.
+        let background = self.scope.is_background();
+        if !background {
+            self.sim.announce_tool(self.scope, &call);
+        }
         let block = obj! {
             "type": "tool_use",
             "id": &call.id,
@@ -311,6 +315,9 @@ impl<'a> Stream<'a> {
             "input": call.shown_input(),
         };
         let uuid = self.frame(block, extra);
+        if background {
+            self.sim.announce_tool(self.scope, &call);
+        }
         let call = call.said_in(uuid);
         let early = self.sim.profile.early_start;
         if early != EarlyStart::BeforeBlockEnd {
