@@ -18,14 +18,35 @@ pub(super) const SCENARIOS: &[Scenario] = &[
         "mcp-call",
         "A tool of the client is listed, asked for, called, and its result read.",
         ADD,
-        |lab| Box::pin(call(lab, false)),
+        |lab| Box::pin(call(lab, Answers::Text)),
     ),
     Scenario::new("mcp-error", "A tool of the client that fails is an error.", ADD, |lab| {
-        Box::pin(call(lab, true))
+        Box::pin(call(lab, Answers::Failure))
     }),
+    Scenario::new(
+        "mcp-broken",
+        "A server of the client that answers with an error of the protocol is an error of the tool.",
+        ADD,
+        |lab| Box::pin(call(lab, Answers::Error)),
+    ),
+    Scenario::new(
+        "mcp-structured",
+        "A tool of the client may give back data besides text.",
+        ADD,
+        |lab| Box::pin(call(lab, Answers::Data)),
+    ),
 ];
 
-async fn call(lab: &Lab, fails: bool) -> Outcome {
+/// What the tool gives back.
+#[derive(Clone, Copy)]
+enum Answers {
+    Text,
+    Data,
+    Failure,
+    Error,
+}
+
+async fn call(lab: &Lab, answers: Answers) -> Outcome {
     let mut cli = lab.launch(Launch::new()).await?;
     let mut methods = Vec::new();
     let mut reply = |ask: &Value| {
@@ -35,7 +56,7 @@ async fn call(lab: &Lab, fails: bool) -> Outcome {
             return Reply::Success(json!({"behavior": "allow", "updatedInput": request["input"]}));
         }
         methods.push(request["message"]["method"].as_str().unwrap_or_default().to_owned());
-        Reply::Success(json!({"mcp_response": answer(&request["message"], fails)}))
+        Reply::Success(json!({"mcp_response": answer(&request["message"], answers)}))
     };
     let id = {
         let fields = json!({"subtype": "initialize", "hooks": null, "sdkMcpServers": ["calc"]});
@@ -54,13 +75,21 @@ async fn call(lab: &Lab, fails: bool) -> Outcome {
     ensure(result["result"] == "Five.", "the turn goes on", &result)?;
     let ended = cli.close().await?;
     let results: Vec<_> = super::frames(&ended).flat_map(super::tool_results).collect();
-    let expected = if fails { "out of fingers" } else { "5" };
+    let expected = match answers {
+        Answers::Text | Answers::Data => "5",
+        Answers::Failure | Answers::Error => "out of fingers",
+    };
     ensure(results.concat().contains(expected), "the result is read", &json!(results))?;
     Ok(vec![ended])
 }
 
 /// The server: one tool, `add`.
-fn answer(message: &Value, fails: bool) -> Value {
+fn answer(message: &Value, answers: Answers) -> Value {
+    if message["method"] == "tools/call" && matches!(answers, Answers::Error) {
+        let error = json!({"code": -32000, "message": "out of fingers"});
+        return json!({"jsonrpc": "2.0", "id": message["id"], "error": error});
+    }
+    let text = |text: &str| json!([{"type": "text", "text": text}]);
     let result = match message["method"].as_str().unwrap_or_default() {
         "initialize" => json!({
             "protocolVersion": message["params"]["protocolVersion"],
@@ -76,13 +105,20 @@ fn answer(message: &Value, fails: bool) -> Value {
                 "required": ["a", "b"],
             },
         }]}),
-        "tools/call" if fails => {
-            json!({"content": [{"type": "text", "text": "out of fingers"}], "isError": true})
-        }
         "tools/call" => {
             let arguments = &message["params"]["arguments"];
             let sum = arguments["a"].as_i64().zip(arguments["b"].as_i64()).map(|(a, b)| a + b);
-            json!({"content": [{"type": "text", "text": sum.unwrap_or_default().to_string()}]})
+            let sum = sum.unwrap_or_default();
+            match answers {
+                Answers::Text => json!({"content": text(&sum.to_string())}),
+                Answers::Data => {
+                    let data = json!({"sum": sum, "carried": false});
+                    json!({"content": text("It is there."), "structuredContent": data})
+                }
+                Answers::Failure | Answers::Error => {
+                    json!({"content": text("out of fingers"), "isError": true})
+                }
+            }
         }
         _ => json!({}),
     };

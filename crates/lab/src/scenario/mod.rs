@@ -11,7 +11,9 @@
 
 mod agents;
 mod errors;
+mod gates;
 mod hooks;
+mod input;
 mod mcp;
 mod parking;
 mod permissions;
@@ -21,6 +23,7 @@ mod sessions;
 mod together;
 mod turns;
 mod updates;
+mod waiting;
 
 use std::fmt;
 use std::pin::Pin;
@@ -67,13 +70,16 @@ impl Scenario {
     pub fn all() -> Vec<Self> {
         [
             turns::SCENARIOS,
+            input::SCENARIOS,
             permissions::SCENARIOS,
             updates::SCENARIOS,
             together::SCENARIOS,
             plans::SCENARIOS,
             hooks::SCENARIOS,
+            gates::SCENARIOS,
             mcp::SCENARIOS,
             queue::SCENARIOS,
+            waiting::SCENARIOS,
             agents::SCENARIOS,
             errors::SCENARIOS,
             sessions::SCENARIOS,

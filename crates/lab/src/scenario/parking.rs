@@ -1,8 +1,13 @@
 //! Parking: a call that waits for a person without a process.
 
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use rustix::process::Signal;
 use serde_json::{Value, json};
 
-use super::{Outcome, Reply, Scenario, ensure, is_result, serve};
+use super::{Outcome, Reply, Scenario, ScenarioError, ensure, is_result, serve};
+use crate::driver::{Ended, with};
 use crate::lab::{Lab, Launch};
 use crate::version::Version;
 
@@ -14,13 +19,28 @@ tool = { name = "Write", input = { file_path = "${cwd}/new.txt", content = "new\
 text = "That was it."
 "#;
 
-pub(super) const SCENARIOS: &[Scenario] = &[Scenario::new(
-    "park-and-resume",
-    "A call that a hook puts off is asked for again by a new process, and runs.",
-    WRITE,
-    |lab| Box::pin(park(lab)),
-)
-.since(Version::new(2, 1, 197))];
+pub(super) const SCENARIOS: &[Scenario] = &[
+    Scenario::new(
+        "park-and-resume",
+        "A call that a hook puts off is asked for again by a new process, and runs.",
+        WRITE,
+        |lab| Box::pin(park(lab)),
+    )
+    .since(Version::new(2, 1, 197)),
+    Scenario::new(
+        "killed-and-resumed",
+        "A call that was asked for when the process was killed is not asked for again.",
+        WRITE,
+        |lab| Box::pin(killed(lab)),
+    ),
+    Scenario::new(
+        "killed-and-parked",
+        "With a mark in the transcript, a call is asked for again after the process was killed.",
+        WRITE,
+        |lab| Box::pin(killed_and_parked(lab)),
+    )
+    .since(Version::new(2, 1, 197)),
+];
 
 fn hooks() -> Value {
     json!({"hooks": {"PreToolUse": [{"hookCallbackIds": ["gate"]}]}})
@@ -55,4 +75,83 @@ async fn park(lab: &Lab) -> Outcome {
     ensure(asked == [call], "the same call is asked for", &json!(asked))?;
     ensure(lab.work().join("new.txt").exists(), "the file is written", &result)?;
     Ok(vec![before, cli.close().await?])
+}
+
+/// A process that is killed while it asks. Gives back what it asked, and where its transcript is.
+async fn killed_while_asking(lab: &Lab) -> Result<(Value, PathBuf, Ended), ScenarioError> {
+    let mut cli = lab.launch(Launch::new()).await?;
+    cli.initialize(json!({"hooks": null})).await?;
+    cli.say("Write it.").await?;
+    let init = cli.wait("init", |frame| frame["subtype"] == "init").await?;
+    let session = init["session_id"].as_str().unwrap_or_default().to_owned();
+    let ask = cli.asked("can_use_tool").await?;
+    let call = ask["request"]["tool_use_id"].as_str().unwrap_or_default().to_owned();
+    let folder = lab.work().to_string_lossy().replace(|c: char| !c.is_ascii_alphanumeric(), "-");
+    let name = format!(".claude/projects/{folder}/{session}.jsonl");
+    let transcript = lab.home().join(name);
+    // The CLI writes its transcript when it gets to it. A test that hangs is ended by the runner.
+    while !std::fs::read_to_string(&transcript).unwrap_or_default().contains(&call) {
+        tokio::time::sleep(Duration::from_millis(10)).await;
+    }
+    cli.signal(Signal::KILL);
+    Ok((ask, transcript, cli.ended().await?))
+}
+
+fn session_of(transcript: &Path) -> String {
+    transcript.file_stem().unwrap_or_default().to_string_lossy().into_owned()
+}
+
+async fn killed(lab: &Lab) -> Outcome {
+    let (_, transcript, before) = killed_while_asking(lab).await?;
+    let mut cli = lab.launch(Launch::new().resume(&session_of(&transcript))).await?;
+    cli.initialize(json!({"hooks": null})).await?;
+    cli.say("Go on.").await?;
+    let result = serve(&mut cli, "a result", is_result, |_| Reply::Error("not again")).await?;
+    ensure(result["result"] == "That was it.", "the turn runs", &result)?;
+    ensure(!lab.work().join("new.txt").exists(), "nothing is written", &result)?;
+    Ok(vec![before, cli.close().await?])
+}
+
+async fn killed_and_parked(lab: &Lab) -> Outcome {
+    let (ask, transcript, before) = killed_while_asking(lab).await?;
+    let call = &ask["request"]["tool_use_id"];
+    let marked = mark(&transcript, &ask);
+    ensure(marked.is_some(), "the transcript has the call", &json!(transcript))?;
+    let mut cli = lab.launch(Launch::new().resume(&session_of(&transcript))).await?;
+    let mut asked = Vec::new();
+    let reply = |ask: &Value| {
+        asked.push(ask["request"]["tool_use_id"].clone());
+        let input = &ask["request"]["input"];
+        Reply::Success(json!({"behavior": "allow", "updatedInput": input}))
+    };
+    let result = serve(&mut cli, "a result", is_result, reply).await?;
+    ensure(asked == [call.clone()], "the same call is asked for", &json!(asked))?;
+    ensure(lab.work().join("new.txt").exists(), "the file is written", &result)?;
+    Ok(vec![before, cli.close().await?])
+}
+
+/// Adds to a transcript what a hook that puts off the call would have left there.
+fn mark(transcript: &Path, ask: &Value) -> Option<()> {
+    let text = std::fs::read_to_string(transcript).ok()?;
+    let lines = text.lines().filter_map(|line| serde_json::from_str::<Value>(line).ok());
+    let last = lines.rev().find(|line| line["type"] == "assistant")?;
+    let mut entry = json!({
+        "parentUuid": last["uuid"],
+        "isSidechain": false,
+        "type": "attachment",
+        "uuid": "7b5f0a51-52f6-4c4c-8f5e-0c6f6a4f3fee",
+        "attachment": {
+            "type": "hook_deferred_tool",
+            "toolUseID": ask["request"]["tool_use_id"],
+            "toolName": ask["request"]["tool_name"],
+            "toolInput": ask["request"]["input"],
+            "hookName": "PreToolUse:Write",
+            "hookEvent": "PreToolUse",
+            "permissionMode": "default",
+        },
+    });
+    for key in ["timestamp", "sessionId", "cwd", "version", "userType", "entrypoint", "gitBranch"] {
+        entry = with(entry, key, last[key].clone());
+    }
+    std::fs::write(transcript, format!("{text}{entry}\n")).ok()
 }

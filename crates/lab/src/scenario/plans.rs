@@ -25,6 +25,24 @@ tool = { name = "Write", input = { file_path = "${cwd}/new.txt", content = "new\
 text = "The plan is done."
 "##;
 
+/// The model changes its plan when it is told to.
+const PLAN_TWICE: &str = r##"
+[[answer]]
+tool = { name = "Write", input = { file_path = "${plan_file}", content = "# Plan\n\n1. Write it.\n" } }
+
+[[answer]]
+tool = { name = "ExitPlanMode", input = {} }
+
+[[answer]]
+tool = { name = "Write", input = { file_path = "${plan_file}", content = "# Plan\n\n1. Test it.\n2. Write it.\n" } }
+
+[[answer]]
+tool = { name = "ExitPlanMode", input = {} }
+
+[[answer]]
+text = "The plan is approved."
+"##;
+
 const QUESTION: &str = r#"
 [[answer]]
 [answer.tool]
@@ -61,6 +79,18 @@ pub(super) const SCENARIOS: &[Scenario] = &[
         |lab| Box::pin(keep_planning(lab)),
     ),
     Scenario::new(
+        "plan-twice",
+        "A plan that went back comes again, and is approved then.",
+        PLAN_TWICE,
+        |lab| Box::pin(twice(lab)),
+    ),
+    Scenario::new(
+        "plan-edited",
+        "A plan can be approved as the person has changed it.",
+        PLAN,
+        |lab| Box::pin(edited(lab)),
+    ),
+    Scenario::new(
         "plan-enter",
         "The model enters plan mode by itself, and nobody is asked.",
         r#"
@@ -77,6 +107,12 @@ pub(super) const SCENARIOS: &[Scenario] = &[
         "A question is put to the person, and the model reads the answers.",
         QUESTION,
         |lab| Box::pin(question(lab)),
+    ),
+    Scenario::new(
+        "question-free-text",
+        "A question can be answered in the person's own words, and with notes.",
+        QUESTION,
+        |lab| Box::pin(question_free_text(lab)),
     ),
     Scenario::new("question-refused", "A question can be refused.", QUESTION, |lab| {
         Box::pin(question_refused(lab))
@@ -145,6 +181,33 @@ async fn keep_planning(lab: &Lab) -> Outcome {
     Ok(vec![cli.close().await?])
 }
 
+async fn twice(lab: &Lab) -> Outcome {
+    let mut cli = lab.launch(Launch::new().mode("plan")).await?;
+    cli.initialize(json!({"hooks": null})).await?;
+    cli.say("Make a plan.").await?;
+    let ask = cli.asked("can_use_tool").await?;
+    ensure(ask["request"]["tool_name"] == "ExitPlanMode", "the plan is shown", &ask)?;
+    cli.deny(&ask, "Test it first.").await?;
+    let ask = cli.asked("can_use_tool").await?;
+    let plan = ask["request"]["input"]["plan"].as_str().unwrap_or_default();
+    ensure(plan.contains("Test it."), "the plan has changed", &ask)?;
+    cli.allow(&ask).await?;
+    let result = cli.result().await?;
+    ensure(result["result"] == "The plan is approved.", "the turn goes on", &result)?;
+    Ok(vec![cli.close().await?])
+}
+
+async fn edited(lab: &Lab) -> Outcome {
+    let mut cli = lab.launch(Launch::new().mode("plan")).await?;
+    let answer = |input: &Value| {
+        let input = with(input.clone(), "plan", "# Plan\n\n1. Write it twice.\n");
+        json!({"behavior": "allow", "updatedInput": input})
+    };
+    let (result, _) = planned(&mut cli, lab, answer).await?;
+    ensure(result["result"] == "The plan is done.", "the plan is carried out", &result)?;
+    Ok(vec![cli.close().await?])
+}
+
 async fn enter(lab: &Lab) -> Outcome {
     let mut cli = lab.launch(Launch::new()).await?;
     cli.initialize(json!({"hooks": null})).await?;
@@ -170,6 +233,24 @@ async fn question(lab: &Lab) -> Outcome {
     let text = read.to_string();
     let both = text.contains("Green") && text.contains("Apple, Plum");
     ensure(both, "the model reads the answers", &read)?;
+    cli.result().await?;
+    Ok(vec![cli.close().await?])
+}
+
+async fn question_free_text(lab: &Lab) -> Outcome {
+    let mut cli = lab.launch(Launch::new()).await?;
+    cli.initialize(json!({"hooks": null})).await?;
+    cli.say("Ask me.").await?;
+    let ask = cli.asked("can_use_tool").await?;
+    let answers = json!({"Which color?": "The color of the sea", "Which fruits?": "Apple"});
+    let input = with(ask["request"]["input"].clone(), "answers", answers);
+    let notes = json!({"Which fruits?": {"notes": "A green one."}});
+    let input = with(input, "annotations", notes);
+    cli.answer(&ask, json!({"behavior": "allow", "updatedInput": input})).await?;
+    let read = cli.wait("a tool result", |frame| frame["type"] == "user").await?;
+    let text = read.to_string();
+    let both = text.contains("The color of the sea") && text.contains("A green one.");
+    ensure(both, "the model reads the words and the notes", &read)?;
     cli.result().await?;
     Ok(vec![cli.close().await?])
 }

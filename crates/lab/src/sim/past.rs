@@ -26,8 +26,6 @@ pub(crate) struct Past {
     pub(crate) title: Option<String>,
     /// Dollars so far.
     pub(crate) cost: f64,
-    /// The model that answered last.
-    pub(crate) model: Option<String>,
     /// The call that was put off last, when it has no result.
     pub(crate) deferred: Option<Json>,
     /// Calls without a result.
@@ -85,9 +83,6 @@ impl Past {
                 Some("assistant") => {
                     self.assistant.clone_from(&uuid);
                     let message = message.unwrap_or(&Json::Null);
-                    if message.text("model") != Some("<synthetic>") {
-                        self.model = message.text("model").map(str::to_owned);
-                    }
                     let uses =
                         blocks(message).filter(|block| block.text("type") == Some("tool_use"));
                     let uses: Vec<_> =

@@ -14,9 +14,6 @@ const UNKNOWN_OUTCOME: &str = "[Tool call interrupted: the session ended before 
 impl Past {
     /// Puts the conversation into a thread.
     pub(crate) fn restore(&self, profile: &Profile, thread: &mut Thread) {
-        let deferred = self.deferred.as_ref().and_then(|call| call.text("toolUseID"));
-        let is_lost =
-            |id: &str| self.open_calls.iter().any(|open| open == id) && deferred != Some(id);
         let mut lost = Vec::new();
         for entry in &self.entries {
             let Some(message) = entry.get("message") else { continue };
@@ -30,7 +27,7 @@ impl Past {
                 Some("assistant") => {
                     let id = message.text("id").unwrap_or_default();
                     for block in blocks(message) {
-                        let call = block.text("id").filter(|id| is_lost(id));
+                        let call = block.text("id").filter(|id| self.is_lost(id));
                         if let Some(call) = call {
                             if !profile.lost_call_is_told {
                                 continue;
@@ -44,6 +41,24 @@ impl Past {
             }
         }
         self.tell_lost(thread, &mut lost);
+    }
+
+    /// The model that answered last, in what is left of the conversation.
+    pub(crate) fn model(&self, profile: &Profile) -> Option<String> {
+        let kept = |block: &Json| {
+            profile.lost_call_is_told || !block.text("id").is_some_and(|id| self.is_lost(id))
+        };
+        let answers = self.entries.iter().filter(|entry| entry.text("type") == Some("assistant"));
+        let mut messages = answers.filter_map(|entry| entry.get("message"));
+        let real = |message: &&Json| message.text("model") != Some("<synthetic>");
+        let last = messages.rfind(|message| real(message) && blocks(message).any(kept))?;
+        last.text("model").map(str::to_owned)
+    }
+
+    /// Whether this is a call whose end nobody saw.
+    fn is_lost(&self, id: &str) -> bool {
+        let deferred = self.deferred.as_ref().and_then(|call| call.text("toolUseID"));
+        self.open_calls.iter().any(|open| open == id) && deferred != Some(id)
     }
 
     fn tell_lost(&self, thread: &mut Thread, lost: &mut Vec<String>) {

@@ -29,6 +29,8 @@ pub(crate) struct Session {
     leaf: Option<String>,
     /// The messages of the user that are in it already.
     seen: HashSet<String>,
+    /// Those of them that an earlier process has answered.
+    answered: HashSet<String>,
     title: Option<String>,
     /// How many messages there were, as an old version counts them.
     length: u64,
@@ -60,6 +62,7 @@ impl Session {
             held: (!options.writes_at_once).then(Vec::new),
             leaf: None,
             seen: HashSet::new(),
+            answered: HashSet::new(),
             title: None,
             length: 0,
             mirrored: options.mirror.then(Vec::new),
@@ -109,6 +112,11 @@ impl Session {
         self.seen.insert(uuid.to_owned())
     }
 
+    /// Whether a message was answered by an earlier process.
+    pub(crate) fn was_answered(&self, uuid: &str) -> bool {
+        self.answered.contains(uuid)
+    }
+
     /// Starts over under a new id.
     pub(crate) fn restart(&mut self) {
         self.id = new_uuid();
@@ -116,6 +124,7 @@ impl Session {
         self.leaf = None;
         self.title = None;
         self.seen.clear();
+        self.answered.clear();
         if let Some(held) = &mut self.held {
             held.clear();
         }
@@ -130,6 +139,7 @@ impl Session {
     pub(crate) fn adopt(&mut self, past: &Past) {
         self.leaf.clone_from(&past.leaf);
         self.seen.extend(past.prompts.iter().cloned());
+        self.answered.extend(past.prompts.iter().cloned());
         self.title.clone_from(&past.title);
         self.held = None;
     }

@@ -242,7 +242,7 @@ impl Ready {
                 meter.earlier_cost = past.cost;
             }
             if profile.resumes_model {
-                model = model.or_else(|| past.model.clone());
+                model = model.or_else(|| past.model(profile));
             }
             queue_unfinished(profile, &env, past, &mut queue);
         }

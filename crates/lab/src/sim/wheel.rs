@@ -91,6 +91,9 @@ impl Sim {
             if self.args.replay_user_messages {
                 self.emit_replay_of_known(&message);
             }
+            if self.session.borrow().was_answered(uuid) {
+                self.emit_lifecycle(uuid, "completed");
+            }
             return;
         }
         if let Some(text) = message.text() {

@@ -80,7 +80,7 @@ fn a_subagent_asks_for_leave_and_its_frames_name_its_call() {
 #[test]
 fn an_agent_in_the_background_lets_the_turn_end() {
     let place = Place::new();
-    let script = AGENT.replace("subagent_type", "run_in_background = true, subagent_type");
+    let script = AGENT.replace("run_in_background = false", "run_in_background = true");
     let mut client = Setup::new("2.1.325").start(&place, &script);
     client.say("go");
     let asked = client.request("can_use_tool");

@@ -212,7 +212,7 @@ impl Sim {
             }
             let changed = decision.get("updatedInput").filter(|input| input.as_object().is_some());
             let input = changed.cloned().unwrap_or(input);
-            return Grant::Run { input, how: decided("accept", "hook", None) };
+            return Grant::Run { input, how: decided("accept", "hook", Some("hook")) };
         }
         let message = decision.text("message").unwrap_or("Permission denied by hook").to_owned();
         scope.turn.deny(&call.name, &call.id, &call.input);

@@ -55,8 +55,12 @@ impl Sim {
         }
         told.retain(|block| block.text("type") != Some("text"));
         told.append(&mut saved);
-        told.push(obj! { "type": "text", "text": text }.into());
-        let told = Json::from(told);
+        let told = if told.is_empty() {
+            Json::from(text)
+        } else {
+            told.push(obj! { "type": "text", "text": text }.into());
+            Json::from(told)
+        };
         let both = obj! { "content": &told, "structuredContent": structured };
         Ok(ToolResult::new(told, both))
     }

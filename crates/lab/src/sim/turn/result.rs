@@ -146,7 +146,10 @@ impl Sim {
         if let Some(errors) = self.told_errors(turn, end) {
             set("errors", errors.into());
         }
-        if let (true, Some(reason)) = (modern, end.terminal_reason()) {
+        // An older version has no word for a budget that is spent.
+        let unnamed = matches!(end, End::Budget(_)) && !self.profile.internals;
+        let reason = end.terminal_reason().filter(|_| modern && !unnamed);
+        if let Some(reason) = reason {
             set("terminal_reason", reason.into());
         }
         if modern {

@@ -180,6 +180,9 @@ impl<'a> Stream<'a> {
             extra.set("api_message_id", &self.said.message_id);
             if !self.scope.turn.marked.get() {
                 self.scope.turn.mark(&mut extra);
+                if extra.get("user_message_uuids").is_some() {
+                    extra.set("owed_rows", Vec::<Json>::new());
+                }
             }
             self.sim.emit_replays();
         }
