@@ -17,7 +17,7 @@ use std::fmt;
 
 use countersign_record::Channel;
 use countersign_record::meaning::{Comparer, Difference};
-use serde_json::{Value, json};
+use serde_json::Value;
 use similar::{Algorithm, DiffOp, capture_diff_slices};
 
 use crate::driver::{Ended, Speaker};
@@ -140,25 +140,23 @@ pub fn departures(real: &Played, simulated: &Played) -> Vec<Departure> {
         comparer = comparer.with_path("$plan", left, right);
     }
     comparer = comparer.with_path("$root", &real.root, &simulated.root);
-    // The CLI keeps what belongs to a folder in one that is named after it, in this way.
-    let named_after = |root: &str| root.replace(|c: char| !c.is_ascii_alphanumeric(), "-");
-    let (left, right) = (named_after(&real.root), named_after(&simulated.root));
-    comparer = comparer.with_path("$project", &left, &right);
-    for (left, right) in real.tasks.iter().zip(&simulated.tasks) {
-        // Told beforehand, because it may stand in a text before it stands in a field of its own.
-        let begun = |task: &str| json!({"type": "system", "subtype": "name", "task_id": task});
-        comparer.compare(Channel::Out, &begun(left), &begun(right));
-    }
     let pairs = real.processes.iter().zip(&simulated.processes);
     pairs
         .zip(1..)
-        .flat_map(|((left, right), process)| compare(&mut comparer, process, left, right))
+        .flat_map(|((left, right), process)| {
+            let frames = (frames(left, &real.tasks), frames(right, &simulated.tasks));
+            compare(&mut comparer, process, (left, right), frames)
+        })
         .collect()
 }
 
-fn compare(comparer: &mut Comparer, process: usize, left: &Ended, right: &Ended) -> Vec<Departure> {
-    let (left_frames, right_frames) = (frames(left), frames(right));
-    let kinds = |frames: &[&Value]| frames.iter().map(|frame| kind(frame)).collect::<Vec<_>>();
+fn compare(
+    comparer: &mut Comparer,
+    process: usize,
+    (left, right): (&Ended, &Ended),
+    (left_frames, right_frames): (Vec<Value>, Vec<Value>),
+) -> Vec<Departure> {
+    let kinds = |frames: &[Value]| frames.iter().map(kind).collect::<Vec<_>>();
     let (left_kinds, right_kinds) = (kinds(&left_frames), kinds(&right_frames));
     let mut found = Vec::new();
     let mut note = |kind: &str, how| {
@@ -186,9 +184,31 @@ fn compare(comparer: &mut Comparer, process: usize, left: &Ended, right: &Ended)
     found
 }
 
-fn frames(ended: &Ended) -> Vec<&Value> {
+/// What a CLI said, with tasks by their number: their ids may be letters alone, which inside of a
+/// text pass for a word.
+fn frames(ended: &Ended, tasks: &[String]) -> Vec<Value> {
     let said = ended.log.iter().filter(|said| said.by == Speaker::Cli);
-    said.map(|said| &said.frame).collect()
+    said.map(|said| numbered(said.frame.clone(), tasks)).collect()
+}
+
+fn numbered(mut value: Value, tasks: &[String]) -> Value {
+    match &mut value {
+        Value::String(text) => {
+            for (task, number) in tasks.iter().zip(1..) {
+                if text.contains(task.as_str()) {
+                    *text = text.replace(task.as_str(), &format!("task-{number}"));
+                }
+            }
+        }
+        Value::Array(items) => {
+            items.iter_mut().for_each(|item| *item = numbered(item.take(), tasks));
+        }
+        Value::Object(fields) => {
+            fields.values_mut().for_each(|field| *field = numbered(field.take(), tasks));
+        }
+        _ => {}
+    }
+    value
 }
 
 /// What a frame is, as far as frames of two runs are put side by side.
