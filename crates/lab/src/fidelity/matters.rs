@@ -30,6 +30,7 @@ const DOES_NOT_MATTER: &[(&str, Treat)] = &[
     ("**.modelUsage", Treat::Ignore),
     ("**.model_usage_since_last_result", Treat::Ignore),
     ("**.total_cost_usd", Treat::Any),
+    ("**.post_tokens", Treat::Any),
     ("**.subagent_stats", Treat::Ignore),
     // A hash by which the CLI knows its own words again.
     ("**.harnessSectionHash", Treat::Any),

@@ -42,6 +42,25 @@ pub(super) const SCENARIOS: &[Scenario] = &[
     )
     .since(Version::new(2, 1, 197)),
     Scenario::new(
+        "slash-compact",
+        "A command puts a summary in the place of the conversation, which goes on after it.",
+        r#"
+        [[answer]]
+        text = "First."
+
+        [[answer]]
+        text = "Second."
+
+        [[answer]]
+        when = { side = true }
+        text = "Two messages were answered."
+
+        [[answer]]
+        text = "Third."
+        "#,
+        |lab| Box::pin(compact(lab)),
+    ),
+    Scenario::new(
         "background-command",
         "A command in the background ends later and begins a turn by itself.",
         r#"
@@ -104,6 +123,23 @@ async fn clear(lab: &Lab) -> Outcome {
     cli.say("Two.").await?;
     let second = cli.result().await?;
     ensure(first["session_id"] != second["session_id"], "the session is another", &second)?;
+    Ok(vec![cli.close().await?])
+}
+
+async fn compact(lab: &Lab) -> Outcome {
+    let mut cli = lab.launch(Launch::new()).await?;
+    cli.initialize(json!({"hooks": null})).await?;
+    for text in ["One.", "Two."] {
+        cli.say(text).await?;
+        cli.result().await?;
+    }
+    cli.say("/compact").await?;
+    let boundary = cli.wait("the boundary", |frame| frame["subtype"] == "compact_boundary").await?;
+    ensure(boundary["compact_metadata"]["trigger"] == "manual", "it was asked for", &boundary)?;
+    cli.result().await?;
+    cli.say("Three.").await?;
+    let result = cli.result().await?;
+    ensure(result["result"] == "Third.", "the conversation goes on", &result)?;
     Ok(vec![cli.close().await?])
 }
 

@@ -91,6 +91,8 @@ pub(crate) struct Meter {
     pub(crate) api_ms: u64,
     pub(crate) lines_added: u64,
     pub(crate) lines_removed: u64,
+    /// The tokens of the last answer in the main conversation.
+    pub(crate) latest: Tokens,
     /// Requests of the main conversation.
     pub(crate) requests: u64,
 }

@@ -16,6 +16,7 @@ mod background;
 mod catalog;
 mod checkpoint;
 mod clock;
+mod compact;
 mod control;
 mod env;
 mod exec;

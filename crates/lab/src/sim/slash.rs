@@ -2,8 +2,6 @@
 
 use std::rc::Rc;
 
-use serde_json::json;
-
 use super::clock::{ms_since, new_uuid, timestamp};
 use super::input::UserMessage;
 use super::json::{Json, Object, obj};
@@ -14,8 +12,6 @@ use super::turn::{End, Scope, spoken_name};
 /// Commands that are prompts in disguise: the model reads them.
 const FOR_THE_MODEL: &[&str] =
     &["init", "review", "security-review", "pr-comments", "insights", "debug", "simplify"];
-/// In the request for a summary.
-const SUMMARIZE: &str = "CRITICAL: Respond with TEXT ONLY. Do NOT call any tools.";
 
 impl Sim {
     /// Whether a message is for the CLI itself.
@@ -88,7 +84,8 @@ impl Sim {
         End::Local(text.to_owned())
     }
 
-    fn say_text(&self, scope: &Rc<Scope>, text: &str, mut extra: Object) {
+    /// What a command says.
+    pub(super) fn say_text(&self, scope: &Rc<Scope>, text: &str, mut extra: Object) {
         let stop_reason = if self.profile.internals { "end_turn" } else { "stop_sequence" };
         if self.profile.internals {
             extra.set(
@@ -100,7 +97,7 @@ impl Sim {
     }
 
     /// Older versions show the output as if the user had said it.
-    fn say_as_user(&self, text: &str) {
+    pub(super) fn say_as_user(&self, text: &str) {
         let content = Json::from(format!("<local-command-stdout>{text}</local-command-stdout>"));
         self.emit_replay(&content, None);
     }
@@ -147,147 +144,6 @@ impl Sim {
             short(messages),
             short(free),
         )
-    }
-
-    /// `/compact`.
-    async fn compact(self: &Rc<Self>, scope: &Rc<Scope>) -> End {
-        let internals = self.profile.internals;
-        scope.turn.set_local_command("compact");
-        let instructions =
-            if self.profile.release == Release::V62 { Json::from("") } else { Json::Null };
-        let fields = obj! { "trigger": "manual", "custom_instructions": instructions };
-        self.tell_hooks(scope, "PreCompact", Some("manual"), fields).await;
-        self.emit_system("status", obj! { "status": "compacting" });
-        if self.profile.needs_two_to_compact && self.answers.get() < 2 {
-            let problem = "Not enough messages to compact.";
-            self.emit_system(
-                "status",
-                obj! { "status": Json::Null, "compact_result": "failed", "compact_error": problem },
-            );
-            self.emit_init();
-            self.say_text(scope, problem, Object::default());
-            return End::Local(problem.to_owned());
-        }
-        let before = self.thread.borrow().size() / 4;
-        let summary = self.summary();
-        let known = self.profile.modern.then_some("success");
-        self.emit_system("status", obj! { "status": Json::Null, "compact_result"?: known });
-        self.emit_init();
-        let text = self.compacted(&summary);
-        self.thread.borrow_mut().clear();
-        self.thread.borrow_mut().push_user(&text.as_str().into());
-        let after = self.thread.borrow().size() / 4;
-        let boundary = new_uuid();
-        let parent = self.session.borrow().leaf().map(str::to_owned);
-        let metadata = obj! {
-            "trigger": "manual",
-            "pre_tokens": before,
-            "post_tokens"?: internals.then_some(after),
-            "cumulative_dropped_tokens"?: internals.then_some(0),
-            "duration_ms"?: internals.then(|| ms_since(scope.turn.started())),
-        };
-        let frame = obj! {
-            "type": "system",
-            "subtype": "compact_boundary",
-            "session_id": self.session_id(),
-            "uuid": &boundary,
-            "compact_metadata": &metadata,
-            "logical_parent_uuid"?: parent.clone().filter(|_| internals),
-        };
-        self.emit(&frame);
-        self.store_compaction(&boundary, parent.as_deref(), &metadata, &text);
-        let source = obj! {
-            "source": "compact",
-            "model"?: (!internals).then(|| self.model.borrow().clone()),
-            "session_title"?: self.session.borrow().title().filter(|_| self.profile.modern),
-        };
-        self.tell_hooks(scope, "SessionStart", Some("compact"), source).await;
-        if self.profile.modern {
-            let fields = obj! { "trigger": "manual", "compact_summary": summary };
-            self.tell_hooks(scope, "PostCompact", Some("manual"), fields).await;
-        }
-        self.emit_summary(&text);
-        self.say_as_user("Compacted ");
-        self.session.borrow_mut().lengthen(3);
-        End::Local(String::new())
-    }
-
-    fn emit_summary(&self, text: &str) {
-        let modern = self.profile.modern;
-        let frame = obj! {
-            "type": "user",
-            "message": obj! { "role": "user", "content": text },
-            "session_id": self.session_id(),
-            "parent_tool_use_id": Json::Null,
-            "uuid": new_uuid(),
-            "timestamp"?: modern.then(timestamp),
-            "isReplay": false,
-            "isSynthetic"?: modern.then_some(true),
-        };
-        self.emit(&frame);
-    }
-
-    /// The model's summary of the conversation.
-    fn summary(&self) -> String {
-        let model = self.model.borrow().clone();
-        let request = json!({
-            "model": model,
-            "system": [{"type": "text", "text": "You are a helpful AI assistant tasked with summarizing conversations."}],
-            "messages": [{"role": "user", "content": SUMMARIZE}],
-            "tools": [],
-            "stream": true,
-        });
-        let answer = self.player.borrow_mut().answer(&request);
-        let tokens = super::meter::Tokens::of(answer.usage);
-        self.meter.borrow_mut().count(&model, tokens, 0);
-        let texts = answer.blocks.iter().filter_map(|block| match block {
-            crate::script::Block::Text(text) => Some(text.as_str()),
-            _ => None,
-        });
-        let text = texts.collect::<Vec<_>>().join("\n");
-        let inner = text.split_once("<summary>").map_or(text.as_str(), |(_, rest)| rest);
-        inner.split_once("</summary>").map_or(inner, |(summary, _)| summary).trim().to_owned()
-    }
-
-    fn compacted(&self, summary: &str) -> String {
-        let used = if self.profile.internals {
-            "<system-reminder>\n<tools-used-before-summary></tools-used-before-summary>\n</system-reminder>\n"
-        } else {
-            ""
-        };
-        let mut text = format!(
-            "This session is being continued from a previous conversation that ran out of context. The summary below covers the earlier portion of the conversation.\n\n{used}Summary:\n{summary}\n\nIf you need specific details from before compaction (like exact code snippets, error messages, or content you generated), read the full transcript at: {}",
-            self.transcript_path().display()
-        );
-        if self.profile.modern {
-            text.push_str("\nContinue the conversation from where it left off without asking the user any further questions. Resume directly — do not acknowledge the summary, do not recap what was happening, do not preface with \"I'll continue\" or similar. Pick up the last task as if the break never happened.");
-        }
-        text
-    }
-
-    fn store_compaction(
-        &self,
-        boundary: &str,
-        parent: Option<&str>,
-        metadata: &Object,
-        text: &str,
-    ) {
-        let mut session = self.session.borrow_mut();
-        session.break_chain();
-        let body = obj! {
-            "subtype": "compact_boundary",
-            "logicalParentUuid": parent,
-            "content": "Conversation compacted",
-            "compactMetadata": metadata,
-        };
-        session.append("system", boundary, body, false);
-        let message = obj! { "role": "user", "content": text };
-        session.append(
-            "user",
-            &new_uuid(),
-            obj! { "message": message, "isCompactSummary": true },
-            false,
-        );
     }
 
     /// `/clear`.

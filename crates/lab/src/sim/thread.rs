@@ -65,6 +65,20 @@ impl Thread {
         }
     }
 
+    /// The message that the conversation ends with, if it is the model's.
+    pub(crate) fn last_of_model(&self) -> Option<Value> {
+        let last = self.body.get("messages")?.as_array()?.last()?;
+        (last.get("role")?.as_str()? == "assistant").then(|| last.clone())
+    }
+
+    /// Adds a message that was said before.
+    pub(crate) fn push(&mut self, message: Value) {
+        self.speaking = None;
+        if let Some(messages) = self.messages() {
+            messages.push(message);
+        }
+    }
+
     /// Forgets everything.
     pub(crate) fn clear(&mut self) {
         self.speaking = None;

@@ -49,7 +49,9 @@ impl Sim {
                         Ok(()) => {
                             self.meter.borrow_mut().count(&model, stream.tokens, ms_since(asked));
                             if scope.agent().is_none() {
-                                self.meter.borrow_mut().requests += 1;
+                                let mut meter = self.meter.borrow_mut();
+                                meter.requests += 1;
+                                meter.latest = stream.tokens;
                                 self.answers.set(self.answers.get() + 1);
                             }
                             return Ok(stream.said);
