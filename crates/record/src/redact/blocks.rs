@@ -67,8 +67,7 @@ impl Joined {
     /// Brings an edit of the text to the records.
     pub(super) fn to_records(&self, edit: &Edit) -> Vec<(RecordId, Edit)> {
         let mut edits = Vec::new();
-        for (index, edit) in distribute(edit, self.parts.iter().map(|part| part.range.clone())) {
-            let Some(part) = self.parts.get(index) else { continue };
+        for (part, edit) in distribute(edit, &self.parts, |part| &part.range) {
             let source = part.map.source(&edit.range);
             let range = source.start + part.offset..source.end + part.offset;
             edits.extend(to_records(&part.pieces, &Edit { range, with: edit.with }));

@@ -73,18 +73,24 @@ pub(super) fn settle(mut places: Vec<Place>) -> Vec<Place> {
 }
 
 /// Cuts an edit at the ends of pieces: the first piece gets the placeholder, the others lose
-/// their part. `pieces` are the places of the pieces, in order.
-pub(super) fn distribute(
+/// their part. `pieces` stand in order, each at its `place`.
+///
+/// Only the pieces that the edit touches are looked at: there can be millions of both.
+pub(super) fn distribute<'p, T>(
     edit: &Edit,
-    pieces: impl Iterator<Item = Range<usize>>,
-) -> impl Iterator<Item = (usize, Edit)> {
+    pieces: &'p [T],
+    place: impl Fn(&T) -> &Range<usize>,
+) -> impl Iterator<Item = (&'p T, Edit)> {
     let mut with = edit.with;
     let range = edit.range.clone();
-    pieces.enumerate().filter_map(move |(index, piece)| {
-        let part = range.start.max(piece.start)..range.end.min(piece.end);
+    let before = pieces.partition_point(|piece| place(piece).end <= range.start);
+    let end = range.end;
+    let touched = pieces.iter().skip(before).map(move |piece| (piece, place(piece)));
+    touched.take_while(move |(_, place)| place.start < end).filter_map(move |(piece, place)| {
+        let part = range.start.max(place.start)..range.end.min(place.end);
         (!part.is_empty()).then(|| {
-            let local = part.start - piece.start..part.end - piece.start;
-            (index, Edit { range: local, with: with.take() })
+            let local = part.start - place.start..part.end - place.start;
+            (piece, Edit { range: local, with: with.take() })
         })
     })
 }
@@ -156,6 +162,24 @@ mod tests {
         check(&[(2..4, Form::Word), (0..9, Form::Word)], &[(0..9, 1)]);
         check(&[(0..4, Form::Word), (3..9, Form::Word)], &[(0..9, 1)]);
         check(&[(0..4, Form::Word), (4..9, Form::Word)], &[(0..4, 0), (4..9, 1)]);
+    }
+
+    #[test]
+    fn an_edit_is_cut_at_the_ends_of_the_pieces_that_it_touches() {
+        let with = With { secret: SecretId(7), form: Form::Word, depth: 0, quoted: false };
+        // One piece is empty, and between the last two stands a newline that belongs to neither.
+        let pieces = [0..4, 4..4, 4..10, 11..20];
+        let cut = |range: Range<usize>| {
+            distribute(&Edit { range, with: Some(with) }, &pieces, |piece| piece)
+                .map(|(piece, edit)| (piece.start, edit.range, edit.with.is_some()))
+                .collect::<Vec<_>>()
+        };
+        assert_eq!(cut(0..4), [(0, 0..4, true)]);
+        assert_eq!(cut(1..3), [(0, 1..3, true)]);
+        assert_eq!(cut(2..6), [(0, 2..4, true), (4, 0..2, false)]);
+        assert_eq!(cut(3..15), [(0, 3..4, true), (4, 0..6, false), (11, 0..4, false)]);
+        assert_eq!(cut(10..12), [(11, 0..1, true)]);
+        assert_eq!(cut(20..25), []);
     }
 
     #[test]

@@ -8,7 +8,7 @@ use super::edit::Place;
 use super::json::{Leaf, LeafKind, leaves};
 use super::known::Known;
 use super::names::{Name, announces, is_value};
-use super::placeholder::{is_word, placeholders};
+use super::placeholder::{Placeholders, is_word, placeholders};
 use super::rules::{PLACEHOLDERS, Rules};
 use super::secret::{Hit, Identity};
 use super::stream::{StreamEvent, stream_event};
@@ -38,29 +38,29 @@ struct Layer<'a> {
     /// How many layers of escapes lie between this text and the line.
     depth: usize,
     /// The placeholders that stand in the text already.
-    done: Vec<Range<usize>>,
+    done: Placeholders,
 }
 
 impl<'a> Layer<'a> {
-    const fn outermost(view: &'a View<'a>, offset: usize, depth: usize) -> Self {
-        Self { view, outer: None, offset, depth, done: Vec::new() }
+    fn outermost(view: &'a View<'a>, offset: usize, depth: usize) -> Self {
+        Self { view, outer: None, offset, depth, done: Placeholders::default() }
     }
 
-    const fn inside(view: &'a View<'a>, outer: &'a Self) -> Self {
-        Self { view, outer: Some(outer), offset: 0, depth: outer.depth + 1, done: Vec::new() }
+    fn inside(view: &'a View<'a>, outer: &'a Self) -> Self {
+        let (depth, done) = (outer.depth + 1, Placeholders::default());
+        Self { view, outer: Some(outer), offset: 0, depth, done }
     }
 
     /// Whether a part of the text has a placeholder in it, here or further out, where what
     /// follows may still be an escape.
     fn has_placeholder(&self, range: &Range<usize>) -> bool {
-        let overlaps = |done: &Range<usize>| range.start < done.end && done.start < range.end;
-        self.done.iter().any(overlaps)
+        self.done.overlap(range)
             || self.outer.is_some_and(|outer| outer.has_placeholder(&self.view.source(range)))
     }
 
     /// Whether a part of the text is part of a placeholder.
     fn is_placeholder(&self, range: &Range<usize>) -> bool {
-        self.done.iter().any(|done| done.start <= range.start && range.end <= done.end)
+        self.done.cover(range)
     }
 
     /// Where a part of the text stands in the line.
@@ -175,7 +175,7 @@ impl Finder<'_> {
         let inner = View::unescaped(text);
         let present = self.rules.present(text);
         if present.has(PLACEHOLDERS) {
-            layer.done = placeholders(text).map(|placeholder| placeholder.range).collect();
+            layer.done = Placeholders::of(text);
         }
         let mut hits = Vec::new();
         self.rules.scan(text, present, self.known, &mut hits);

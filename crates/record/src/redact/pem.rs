@@ -34,6 +34,15 @@ pub(super) fn ends_in_private_key(text: &[u8]) -> bool {
     })
 }
 
+/// As [`ends_in_private_key`], for a text that has just been continued by a line, and that ended in
+/// a key before that. Only the line is looked at where that is enough, because a key has many.
+pub(super) fn goes_on_in_private_key(text: &[u8], line: &[u8]) -> bool {
+    if memmem::find(line, DASHES).is_some() {
+        return ends_in_private_key(text);
+    }
+    line.iter().all(|byte| is_body(*byte))
+}
+
 /// Where the body of the key at the beginning of a text begins, and where the key ends.
 fn armour(text: &[u8]) -> Option<(usize, Option<usize>)> {
     let body = label(text, b"-----BEGIN ")?;

@@ -4,8 +4,13 @@ use std::ops::Range;
 use std::rc::Rc;
 
 use super::edit::{Edit, distribute};
-use super::pem::ends_in_private_key;
+use super::pem::{ends_in_private_key, goes_on_in_private_key};
 use crate::format::{Channel, Entry, Note, Text};
+
+/// How long a private key may be that is printed over many lines. The longest there are, with all
+/// that PGP puts into one, have some tens of kilobytes; what goes on after that is not a key but
+/// words, for which nobody should have to wait.
+const MAX_KEY: usize = 256 * 1024;
 
 /// A line, or several that have to be looked at together.
 #[derive(Debug)]
@@ -41,10 +46,8 @@ impl Line {
 
 /// Brings edits of a line to its records.
 pub(super) fn to_records(pieces: &[Piece], edit: &Edit) -> Vec<(RecordId, Edit)> {
-    let ranges = pieces.iter().map(|piece| piece.range.clone());
-    distribute(edit, ranges)
-        .filter_map(|(index, edit)| Some((pieces.get(index)?.record, edit)))
-        .collect()
+    let parts = distribute(edit, pieces, |piece| &piece.range);
+    parts.map(|(piece, edit)| (piece.record, edit)).collect()
 }
 
 /// Joins pieces, one line a channel at a time, by the rules of [`TapeLines`](crate::TapeLines).
@@ -64,6 +67,8 @@ struct Open {
     pieces: Vec<Piece>,
     /// The last record had a newline after it: only a key keeps this open.
     ended: bool,
+    /// How much was added because a key went on.
+    key: usize,
 }
 
 /// A line that is longer than may be held.
@@ -118,10 +123,14 @@ impl Joiner {
         let at = self.open.iter().position(|open| open.channel == channel);
         let mut open = match at {
             Some(at) => self.open.swap_remove(at),
-            None => Open { channel, text: Vec::new(), pieces: Vec::new(), ended: false },
+            None => Open { channel, text: Vec::new(), pieces: Vec::new(), ended: false, key: 0 },
         };
-        if open.ended {
+        let in_key = open.ended;
+        if in_key {
             open.text.push(b'\n');
+        }
+        if in_key || open.key > 0 {
+            open.key += bytes.len() + 1;
         }
         let start = open.text.len();
         if start.saturating_add(bytes.len()) > self.max_line {
@@ -130,9 +139,16 @@ impl Joiner {
         open.text.extend_from_slice(bytes);
         open.pieces.push(Piece { record, range: start..open.text.len() });
         open.ended = !more;
-        let is_complete =
-            open.ended && (open.text.starts_with(b"{") || !ends_in_private_key(&open.text));
-        if is_complete {
+        let key_goes_on = || {
+            if open.text.starts_with(b"{") || open.key > MAX_KEY {
+                false
+            } else if in_key && open.ended {
+                goes_on_in_private_key(&open.text, bytes)
+            } else {
+                ends_in_private_key(&open.text)
+            }
+        };
+        if open.ended && !key_goes_on() {
             lines.push(open.into());
         } else {
             self.open.push(open);

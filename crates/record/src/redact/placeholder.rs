@@ -115,6 +115,46 @@ pub(super) fn placeholders(text: &[u8]) -> impl Iterator<Item = Placeholder<'_>>
     words.chain(users)
 }
 
+/// Where placeholders stand in a text, ready to be asked about many places of it.
+#[derive(Debug, Default)]
+pub(super) struct Placeholders {
+    /// In order, and apart from each other.
+    ranges: Vec<Range<usize>>,
+}
+
+impl Placeholders {
+    /// Finds all placeholders in a text.
+    pub(super) fn of(text: &[u8]) -> Self {
+        let mut found: Vec<_> = placeholders(text).map(|found| found.range).collect();
+        found.sort_by_key(|range| range.start);
+        let mut ranges: Vec<Range<usize>> = Vec::with_capacity(found.len());
+        for range in found {
+            match ranges.last_mut().filter(|last| range.start < last.end) {
+                // The end of `redacted-home-user-1` looks like a placeholder as well.
+                Some(last) => last.end = last.end.max(range.end),
+                None => ranges.push(range),
+            }
+        }
+        Self { ranges }
+    }
+
+    /// Whether a part of the text has a placeholder in it, or a part of one.
+    pub(super) fn overlap(&self, part: &Range<usize>) -> bool {
+        self.first_after(part.start).is_some_and(|range| range.start < part.end)
+    }
+
+    /// Whether a part of the text is part of a placeholder.
+    pub(super) fn cover(&self, part: &Range<usize>) -> bool {
+        let first = self.first_after(part.start);
+        first.is_some_and(|range| range.start <= part.start && part.end <= range.end)
+    }
+
+    /// The first placeholder that does not end before `at`.
+    fn first_after(&self, at: usize) -> Option<&Range<usize>> {
+        self.ranges.get(self.ranges.partition_point(|range| range.end <= at))
+    }
+}
+
 /// Reads `redacted-KIND-NUMBER`. A kind has no part that is all digits, so the first such part is
 /// the number.
 fn word(text: &[u8], start: usize) -> Option<Placeholder<'_>> {

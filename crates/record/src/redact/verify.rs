@@ -3,6 +3,7 @@
 //! This does not ask the rules where a secret can be, only whether a value stands anywhere: in
 //! the text as it is, with any number of escapes undone, and over the ends of pieces and parts.
 
+use std::cell::LazyCell;
 use std::path::Path;
 
 use super::blocks::{Blocks, Joined, TooMuch};
@@ -11,7 +12,7 @@ use super::json::leaves;
 use super::known::Known;
 use super::ledger::Ledger;
 use super::pieces::{Joiner, RecordId, TooLong};
-use super::placeholder::placeholders;
+use super::placeholder::Placeholders;
 use super::rules::Rules;
 use super::secret::{Hit, Identity};
 use super::stream::stream_event;
@@ -109,11 +110,8 @@ impl Verifier<'_> {
     }
 
     fn has_secret(&self, text: &[u8]) -> bool {
-        let is_placeholder = |hit: &Hit| {
-            placeholders(text).any(|placeholder| {
-                placeholder.range.start <= hit.range.start && hit.range.end <= placeholder.range.end
-            })
-        };
+        let placeholders = LazyCell::new(|| Placeholders::of(text));
+        let is_placeholder = |hit: &Hit| placeholders.cover(&hit.range);
         let is_known_home = |hit: &Hit| match &hit.identity {
             Identity::Known(_) => true,
             Identity::Found(secret) => self.ledger.has_home(&secret.value),

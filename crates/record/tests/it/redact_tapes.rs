@@ -357,3 +357,46 @@ fn read(path: &Path) -> (Header, Vec<Record>) {
     let records = reader.by_ref().map(Result::unwrap).collect();
     (reader.header().clone(), records)
 }
+
+#[test]
+fn many_secrets_in_many_pieces_take_no_longer_than_they_are_many() {
+    // Twice as many of both must not take four times as long: this would not end then, neither
+    // the first time nor the second, when it is full of placeholders.
+    let piece = "/home/jo/a ".repeat(5);
+    let pieces = 40_000;
+    let lines: Vec<_> =
+        (1..=pieces).map(|seq| record(seq, Channel::Err, piece.as_bytes(), true)).collect();
+    let lines: Vec<_> = lines.iter().map(String::as_str).collect();
+    let (written, manifest) = redact(&lines).unwrap();
+    assert_eq!(manifest.total, 5 * pieces);
+    let expected = record(pieces, Channel::Err, "/home/user-1/a ".repeat(5).as_bytes(), true);
+    assert_eq!(written.last(), Some(&expected));
+}
+
+#[test]
+fn the_beginning_of_a_private_key_does_not_hold_up_all_that_is_printed_after_it() {
+    let mut lines = vec![record(1, Channel::Err, b"-----BEGIN RSA PRIVATE KEY-----", false)];
+    let words = "loading the model, please wait for PASSWORD=hunter22";
+    lines.extend((2..60_000).map(|seq| record(seq, Channel::Err, words.as_bytes(), false)));
+    let lines: Vec<_> = lines.iter().map(String::as_str).collect();
+    let (written, _) = redact(&lines).unwrap();
+    let expected = words.replace("hunter22", "redacted-password-1");
+    assert_eq!(written.last(), Some(&record(59_999, Channel::Err, expected.as_bytes(), false)));
+}
+
+#[test]
+fn a_private_key_after_a_long_line_is_a_private_key() {
+    let begin = format!("{}-----BEGIN PRIVATE KEY-----", "log ".repeat(100_000));
+    let body = "MIIEvQIBADANBgkqhkiG9w0BAQEFAASCBKcwggSjAgEAAoIBAQC7";
+    let lines = [&begin, body, "c2hvcnQ=", "-----END PRIVATE KEY-----", "after"];
+    let lines: Vec<_> = (1..)
+        .zip(lines)
+        .map(|(seq, line)| record(seq, Channel::Err, line.as_bytes(), false))
+        .collect();
+    let lines: Vec<_> = lines.iter().map(String::as_str).collect();
+    let (written, _) = redact(&lines).unwrap();
+    assert!(written[1].contains("log redacted-private-key-1"));
+    let rest = ["", "", "", "after"];
+    let rest = (2..).zip(rest).map(|(seq, line)| record(seq, Channel::Err, line.as_bytes(), false));
+    assert_eq!(written[2..], rest.collect::<Vec<_>>());
+}
