@@ -4,6 +4,7 @@ use std::collections::HashSet;
 use std::ffi::OsString;
 use std::fs::OpenOptions;
 use std::io::{self, Write as _};
+use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
@@ -65,7 +66,7 @@ impl Args {
     pub(super) fn run(self, out: &mut Output) -> Result<ExitCode, Failure> {
         let mut redactor = self.redactor()?;
         let outputs = self.outputs().map_err(wrong_use)?;
-        if self.inputs.len() > 1 && !self.output.exists() {
+        if self.to_folder() && !self.output.exists() {
             std::fs::create_dir(&self.output)
                 .map_err(|source| cannot_write(&self.output, source))?;
         }
@@ -97,10 +98,18 @@ impl Args {
         builder.build().map_err(wrong_build)
     }
 
+    /// Whether the output is a folder. A pattern such as `tapes/*.tape` may stand for one tape only,
+    /// so a slash at the end says it as well as several tapes do.
+    fn to_folder(&self) -> bool {
+        self.inputs.len() > 1
+            || self.output.is_dir()
+            || self.output.as_os_str().as_bytes().ends_with(b"/")
+    }
+
     /// Where each tape goes. What is there already, or would be there twice, is found here, before
     /// anything is written.
     fn outputs(&self) -> Result<Vec<PathBuf>, UseError> {
-        let to_folder = self.inputs.len() > 1 || self.output.is_dir();
+        let to_folder = self.to_folder();
         if to_folder && self.output.exists() && !self.output.is_dir() {
             return Err(UseError::NotAFolder(self.output.clone()));
         }

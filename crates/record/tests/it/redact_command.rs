@@ -125,3 +125,13 @@ fn what_is_wrong_is_said_without_the_secrets() {
     assert!(!String::from_utf8_lossy(&output.stderr).contains("hunter22"));
     assert!(!place.path("b").exists());
 }
+
+#[test]
+fn a_slash_makes_a_folder_of_the_output_of_a_single_tape() {
+    let place = Place::new();
+    tape(&place, "a", "nothing");
+    let output = redact(&place, &["a", "-o", "shareable/"]);
+    assert!(output.status.success(), "{output:?}");
+    assert!(read(&place.path("shareable/a")).contains("/home/user-1"));
+    assert!(place.path("shareable/a.manifest.json").exists());
+}
