@@ -152,9 +152,11 @@ impl Inbox {
         }
     }
 
-    /// Waits for a signal, if possible with this number, or for a line.
-    pub(crate) fn next_signal(&self, number: i32) -> Event {
+    /// Waits for a signal, if possible with this number, or for a line. Where it would be news
+    /// that the client has closed its end, that comes through when no signal follows.
+    pub(crate) fn next_signal(&self, number: i32, close_is_news: bool) -> Event {
         let mut state = self.state();
+        let mut closed: Option<Instant> = None;
         loop {
             if let Some(at) = state.signals.iter().position(|signal| *signal == number) {
                 state.signals.remove(at);
@@ -173,8 +175,21 @@ impl Inbox {
                 self.shared.changed.notify_all();
                 return Event::Line(line);
             }
-            state = self.wait(state, None);
+            if close_is_news && state.closed {
+                let until = *closed.get_or_insert_with(|| Instant::now() + GRACE);
+                if until <= Instant::now() {
+                    return Event::Closed;
+                }
+            }
+            state = self.wait(state, closed);
         }
+    }
+
+    /// The first signal that came before this and that nobody has waited for.
+    pub(crate) fn signal_before(&self, time: Instant) -> Option<i32> {
+        let state = self.state();
+        let signalled = state.signalled.filter(|signalled| *signalled < time);
+        signalled.and_then(|_| state.signals.front().copied())
     }
 
     /// Whether the signals that came are dealt with before so much time has passed.
@@ -224,7 +239,7 @@ mod tests {
         assert_eq!(inbox.next(), Event::Line(b"a".to_vec()));
         assert_eq!(inbox.next(), Event::Line(b"b".to_vec()));
         assert_eq!(inbox.next(), Event::Closed);
-        assert_eq!(inbox.next_signal(15), Event::Signal(15));
+        assert_eq!(inbox.next_signal(15, true), Event::Signal(15));
     }
 
     #[test]
@@ -238,6 +253,14 @@ mod tests {
             count += 1;
         }
         assert_eq!(count, 3 * MAX_LINES);
+    }
+
+    #[test]
+    fn an_end_that_nobody_expects_comes_through_when_no_signal_follows() {
+        let inbox = Inbox::default();
+        inbox.read_all(&b"a\n"[..]);
+        assert_eq!(inbox.next_signal(15, true), Event::Line(b"a".to_vec()));
+        assert_eq!(inbox.next_signal(15, true), Event::Closed);
     }
 
     #[test]

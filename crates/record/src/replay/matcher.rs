@@ -109,6 +109,11 @@ impl Matcher {
         self.expected.front()
     }
 
+    /// Whether it is expected that the client closes its end.
+    pub(crate) fn expects_close(&self) -> bool {
+        self.expected.iter().any(|expected| matches!(expected.act, Act::Close))
+    }
+
     /// How much is expected, in things and in bytes.
     pub(crate) fn size(&self) -> (usize, usize) {
         let bytes = self.expected.iter().map(|expected| match &expected.act {

@@ -129,6 +129,8 @@ pub fn replay(
         output: Stream::new(output),
         errors: Stream::new(errors),
         labels: [Labels::default(), Labels::default()],
+        closed: false,
+        wrote: None,
     };
     let end = match player.play(tape) {
         Ok(Some(end)) => end,

@@ -38,6 +38,10 @@ pub(crate) struct Player<O, E> {
     pub(crate) errors: Stream<E>,
     /// Names the lines of the tape, and those of the client in this run.
     pub(crate) labels: [Labels; 2],
+    /// The client has closed its end, as on the tape.
+    pub(crate) closed: bool,
+    /// When a line was written last.
+    pub(crate) wrote: Option<Instant>,
 }
 
 /// A stream to the client, which may stop to read it.
@@ -118,6 +122,7 @@ impl<O: Write, E: Write> Player<O, E> {
                     self.catch_up()?;
                     self.pause(us);
                     self.leftovers()?;
+                    self.ignored_signal()?;
                     return Ok(Some(end));
                 }
             }
@@ -200,6 +205,7 @@ impl<O: Write, E: Write> Player<O, E> {
     }
 
     fn write(&mut self, bytes: &[u8], ended: bool) {
+        self.wrote = Some(Instant::now());
         match self.output.write(bytes, ended) {
             Ok(written) => self.report.written += u64::from(written),
             Err(error) => {
@@ -224,7 +230,10 @@ impl<O: Write, E: Write> Player<O, E> {
         }
         let Some(expected) = self.matcher.front() else { return Ok(()) };
         let event = match &expected.act {
-            Act::Signal(number) => self.inbox.next_signal(*number),
+            Act::Signal(number) => {
+                let close_is_news = !self.closed && !self.matcher.expects_close();
+                self.inbox.next_signal(*number, close_is_news)
+            }
             Act::Line(_) | Act::Close => self.inbox.next(),
         };
         match (event, &expected.act) {
@@ -278,6 +287,7 @@ impl<O: Write, E: Write> Player<O, E> {
     /// Something that is not a line was done as expected.
     fn done(&mut self) {
         if let Some(expected) = self.matcher.done() {
+            self.closed |= matches!(expected.act, Act::Close);
             self.pace.sync(expected.us, Instant::now());
         }
     }
@@ -307,6 +317,18 @@ impl<O: Write, E: Write> Player<O, E> {
             self.report.note(ReplayNote::new(None, text));
         }
         Ok(())
+    }
+
+    /// Looks whether the client wanted the CLI to end while there was more to come. One that does
+    /// so when all has been written may be late: the CLI was ending by itself.
+    fn ignored_signal(&self) -> Result<(), Stop> {
+        let signal = self.wrote.and_then(|wrote| self.inbox.signal_before(wrote));
+        match signal {
+            Some(number) => {
+                Err(Stop::Signalled { number, expected: "the end of the CLI by itself".to_owned() })
+            }
+            None => Ok(()),
+        }
     }
 
     /// Says something to the person in front of the client.

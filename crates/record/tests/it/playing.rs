@@ -220,6 +220,41 @@ fn a_signal_that_is_not_on_the_tape_ends_the_replay() {
 }
 
 #[test]
+fn a_signal_while_the_cli_still_has_something_to_say_ends_the_replay() {
+    let place = Place::new();
+    let tape = place.path("tape");
+    let mut file = Vec::new();
+    Header::new("2026-11-16T08:00:00Z".parse().unwrap()).write(&mut file).unwrap();
+    let hour = 3_600_000_000;
+    let entries = [
+        (0, line(Channel::Out, "{\"n\":1}")),
+        (hour, line(Channel::Out, "{\"n\":2}")),
+        (hour, Entry::End(End::Code(0))),
+    ];
+    for (seq, (us, entry)) in (1..).zip(entries) {
+        Record { seq, us, entry }.write(&mut file).unwrap();
+    }
+    std::fs::write(&tape, file).unwrap();
+    let mut session = Session::start(replay(&tape).args(["--speed", "original"]));
+    assert_eq!(session.read(), "{\"n\":1}");
+    signal(session.child.id(), Signal::TERM);
+    let ended = session.child.wait_with_output().unwrap();
+    assert_eq!(ended.status.signal(), Some(15), "{ended:?}");
+    let text = String::from_utf8(ended.stderr).unwrap();
+    assert!(text.contains("signal 15 is not on the tape"), "{text}");
+}
+
+#[test]
+fn a_client_that_closes_its_end_instead_of_sending_a_signal_departs() {
+    let place = Place::new();
+    let ended = run(&mut replay(&ended_by_signal(&place, End::Code(0))), b"{\"n\":1}\n");
+    assert_eq!(ended.status.code(), Some(70), "{ended:?}");
+    let text = String::from_utf8(ended.stderr).unwrap();
+    assert!(text.contains("expected: the client sends signal 15"), "{text}");
+    assert!(text.contains("got:      the client closed its end"), "{text}");
+}
+
+#[test]
 fn a_client_that_never_reads_can_still_end_the_replay() {
     let place = Place::new();
     let tape = place.path("tape");
