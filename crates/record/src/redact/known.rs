@@ -2,6 +2,8 @@
 //!
 //! A password that a field gave away is the same password in the middle of a sentence.
 
+use std::borrow::Cow;
+
 use aho_corasick::{AhoCorasick, MatchKind};
 
 use super::home::Folders;
@@ -15,6 +17,9 @@ pub(super) struct Known {
     folders: Folders,
 }
 
+/// A value that is looked for, and what is found then.
+pub(super) type Value<'a> = (Cow<'a, [u8]>, SecretId, Form);
+
 /// A search for some of the values, all at once.
 #[derive(Clone, Debug)]
 struct Search {
@@ -25,7 +30,7 @@ struct Search {
 
 impl Known {
     /// Takes the values that have to go wherever they stand, and the names of homes.
-    pub(super) fn new(values: &[(&[u8], SecretId, Form)], folders: Folders) -> Self {
+    pub(super) fn new(values: &[Value<'_>], folders: Folders) -> Self {
         let mut searches = Vec::new();
         add_searches(values, &mut searches);
         Self { searches, folders }
@@ -49,7 +54,7 @@ impl Known {
 }
 
 /// Makes one search of all values, or more where they are too many for one.
-fn add_searches(values: &[(&[u8], SecretId, Form)], searches: &mut Vec<Search>) {
+fn add_searches(values: &[Value<'_>], searches: &mut Vec<Search>) {
     if values.is_empty() {
         return;
     }

@@ -1,7 +1,9 @@
 //! Which secrets there are, and which numbers they have.
 
+use std::borrow::Cow;
 use std::collections::HashMap;
 
+use super::codings::codings;
 use super::edit::{Change, Edit, escaped};
 use super::home::Folders;
 use super::known::Known;
@@ -111,7 +113,13 @@ impl Ledger {
         let entries = || self.entries.iter().enumerate().map(|(at, entry)| (SecretId(at), entry));
         let values: Vec<_> = entries()
             .filter(|(_, entry)| entry.secret.reach == Reach::Everywhere)
-            .map(|(id, entry)| (entry.secret.value.as_slice(), id, rules.form(entry.secret.kind)))
+            .flat_map(|(id, entry)| {
+                let form = rules.form(entry.secret.kind);
+                let value = &entry.secret.value;
+                let all = std::iter::once(Cow::Borrowed(value.as_slice()));
+                all.chain(codings(value).into_iter().map(Cow::Owned))
+                    .map(move |value| (value, id, form))
+            })
             .collect();
         let homes = entries()
             .filter(|(_, entry)| entry.is_home)

@@ -37,6 +37,7 @@ mod anchors;
 mod assignment;
 mod blocks;
 mod builder;
+mod codings;
 mod edit;
 mod error;
 mod find;

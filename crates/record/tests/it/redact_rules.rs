@@ -310,6 +310,11 @@ fn a_secret_that_was_found_once_is_found_everywhere() {
             r#"{"password":"x9-redacted-token-7","text":"x9-redacted-token-7"}"#,
             r#"{"password":"redacted-password-1","text":"redacted-password-1"}"#,
         ),
+        // Also in other codings, with the rest of the word that it is then part of.
+        (
+            r#"{"password":"hunt/r2-x","url":"/?q=hunt%2Fr2-x&r=hunt%2fr2-x","data":"bG9naW4gam86aHVudC9yMi14IGluIGEgbm90ZQ=="}"#,
+            r#"{"password":"redacted-password-1","url":"/?q=redacted-password-1&r=redacted-password-1","data":"bG9naW4gam86redacted-password-1=="}"#,
+        ),
         // A word is only taken out where it is called a password.
         (
             r#"{"type":"assistant","password":"assistant"}"#,
