@@ -148,7 +148,7 @@ impl Redactor {
         let summary = survey(input, &finder, |source, places| {
             plan.take(&self.rules, &mut self.ledger, source, places);
         })?;
-        plan.number(&mut self.ledger);
+        plan.complete(&mut self.ledger);
 
         let file = create(output)?;
         let failed = |source| RedactError::Write { path: output.to_owned(), source };

@@ -12,18 +12,17 @@ use super::secret::SecretId;
 use super::survey::Source;
 
 /// What is to be changed, as far as it cannot be told from a record alone.
+///
+/// This is all that grows with a tape, so it is kept small: there may be a secret in each delta.
 #[derive(Debug, Default)]
 pub(super) struct Plan {
-    records: HashMap<u64, RecordPlan>,
+    /// The records that hold a piece of a line: all there is to change in them is here. In order
+    /// once the plan is complete.
+    joined: Vec<u64>,
+    /// What is to be changed, with the record. In the order of the records once the plan is
+    /// complete.
+    edits: Vec<(u64, Edit)>,
     seen: HashMap<SecretId, Seen>,
-}
-
-/// What is to be changed in a record.
-#[derive(Debug, Default)]
-pub(super) struct RecordPlan {
-    /// The record holds a piece of a line: all there is to change is here.
-    pub(super) joined: bool,
-    pub(super) edits: Vec<Edit>,
 }
 
 /// How often a secret is on a tape, and where first.
@@ -46,9 +45,7 @@ impl Plan {
         if let Source::Line(line) = source
             && line.is_joined()
         {
-            for piece in line.pieces.iter() {
-                self.records.entry(piece.record.index).or_default().joined = true;
-            }
+            self.joined.extend(line.pieces.iter().map(|piece| piece.record.index));
         }
         for edit in edits(rules, ledger, places) {
             let parts: Vec<_> = match source {
@@ -65,20 +62,29 @@ impl Plan {
                 Source::Block(_) => true,
             };
             if is_stored {
-                for (record, part) in parts {
-                    self.records.entry(record.index).or_default().edits.push(part);
-                }
+                self.edits.extend(parts.into_iter().map(|(record, part)| (record.index, part)));
             }
         }
     }
 
-    /// What is to be changed in a record.
-    pub(super) fn record(&self, index: u64) -> Option<&RecordPlan> {
-        self.records.get(&index)
+    /// Whether a record holds a piece of a line, so that all there is to change in it is here.
+    pub(super) fn is_joined(&self, index: u64) -> bool {
+        self.joined.binary_search(&index).is_ok()
     }
 
-    /// Gives numbers to the secrets, in the order in which they appear.
-    pub(super) fn number(&self, ledger: &mut Ledger) {
+    /// What is to be changed in a record, as far as it is here.
+    pub(super) fn edits(&self, index: u64) -> impl Iterator<Item = &Edit> {
+        let before = self.edits.partition_point(|(record, _)| *record < index);
+        let rest = self.edits.iter().skip(before);
+        rest.take_while(move |(record, _)| *record == index).map(|(_, edit)| edit)
+    }
+
+    /// Completes the plan: puts it in order, and gives numbers to the secrets, in the order in
+    /// which they appear.
+    pub(super) fn complete(&mut self, ledger: &mut Ledger) {
+        self.joined.sort_unstable();
+        // Without the memory that a stable sort takes: the edits of a record do not overlap.
+        self.edits.sort_unstable_by_key(|(record, edit)| (*record, edit.range.start));
         for (secret, _) in self.in_order() {
             ledger.number(secret);
         }

@@ -51,17 +51,13 @@ impl<W: Write> Writer<'_, W> {
 
     /// What changes in the line, or piece of one, that a record holds.
     fn text_changes(&mut self, index: u64, text: &[u8]) -> Vec<Change> {
-        let plan = self.plan.record(index);
-        let mut edits = match plan {
-            Some(plan) if plan.joined => Vec::new(),
-            _ => {
-                let mut places = Vec::new();
-                // The part of a stream that the line may carry was looked at before.
-                self.finder.line(text, &mut places);
-                edits(self.finder.rules, self.ledger, places)
-            }
-        };
-        edits.extend(plan.into_iter().flat_map(|plan| plan.edits.iter().cloned()));
+        let mut places = Vec::new();
+        if !self.plan.is_joined(index) {
+            // The part of a stream that the line may carry was looked at before.
+            self.finder.line(text, &mut places);
+        }
+        let mut edits = edits(self.finder.rules, self.ledger, places);
+        edits.extend(self.plan.edits(index).cloned());
         edits.iter().map(|edit| self.ledger.change(self.finder.rules, edit)).collect()
     }
 
