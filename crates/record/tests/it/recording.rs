@@ -193,8 +193,10 @@ fn a_line_without_its_newline_reaches_the_tape_all_the_same() {
 fn a_disk_that_is_full_is_told_once_and_counted() {
     let told = Arc::new(Mutex::new(Vec::new()));
     let seen = Arc::clone(&told);
+    // Whoever records does not wait for room that cannot come, however patient.
     let options = RecorderOptions::default()
         .queue_bytes(10_000)
+        .patience(Duration::from_secs(3600))
         .on_trouble(move |trouble| seen.lock().unwrap().push(trouble.clone()));
     let recorder = Recorder::create("/dev/full", &header(), options).unwrap();
     for _ in 0..1000 {

@@ -119,7 +119,7 @@ fn death_by_a_signal_is_kept() {
 
 /// A child that says which signals it gets, and ends with 5 at TERM.
 const LISTENER: &str = "
-    for name in INT HUP QUIT USR1 USR2; do trap \"echo $name\" $name; done
+    for name in INT HUP QUIT USR1 USR2 CONT; do trap \"echo $name\" $name; done
     sleep 1000 </dev/null >/dev/null 2>&1 &
     trap 'echo TERM; kill $!; exit 5' TERM
     echo ready
@@ -138,6 +138,7 @@ fn signals_are_passed_on_and_noted() {
         (Signal::QUIT, "QUIT"),
         (Signal::USR1, "USR1"),
         (Signal::USR2, "USR2"),
+        (Signal::CONT, "CONT"),
         (Signal::TERM, "TERM"),
     ];
     for (number, name) in signals {
