@@ -30,7 +30,7 @@
 //! there, in any spelling, the output is removed.
 //!
 //! Memory is bounded by the secrets, the longest line and the blocks that are open at a time, not
-//! by the tape.
+//! by the tape, but for some fifty bytes for each place in a delta or in a line of several records.
 
 mod address;
 mod anchors;
