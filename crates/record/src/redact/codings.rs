@@ -56,7 +56,7 @@ fn in_base64(engine: &GeneralPurpose, value: &[u8], before: usize) -> Vec<u8> {
     let mut text = vec![0; before];
     text.extend_from_slice(value);
     let mut coded = engine.encode(&text).into_bytes();
-    if text.len() % 3 != 0 {
+    if !text.len().is_multiple_of(3) {
         coded.pop();
     }
     let shared = if before == 0 { 0 } else { before + 1 };
