@@ -417,7 +417,9 @@ fn sayings(conversation: &Conversation) -> Vec<(usize, String)> {
         let lower = key.to_lowercase();
         let variable = TIMES.contains(&key)
             || ["id", "uuid", "_ms", "duration", "time"].iter().any(|part| lower.contains(part))
-            || lower.ends_with("ms");
+            || lower.ends_with("ms")
+            // It is named for the number of the process.
+            || key == "messaging_socket_path";
         match value {
             Value::Object(fields) => {
                 for (key, field) in fields {

@@ -484,7 +484,12 @@ proptest! {
         let is_json = |text: &str| serde_json::from_str::<serde_json::Value>(text).is_ok();
         for text in [text.clone(), serde_json::to_string(&text).unwrap(), format!("{{\"a{text}\"}}")] {
             let redacted = redactor().redact_text(&text).into_owned();
-            prop_assert_eq!(is_json(&text), is_json(&redacted), "{} from {}", redacted, text);
+            prop_assert!(is_json(&redacted) || !is_json(&text), "{redacted} from {text}");
+            // An escape that is broken can be all that keeps a text from being JSON, and part of a
+            // secret.
+            if !text.contains('\\') {
+                prop_assert_eq!(is_json(&text), is_json(&redacted), "{} from {}", redacted, text);
+            }
         }
     }
 }
