@@ -3,6 +3,8 @@
 use std::borrow::Cow;
 use std::ops::Range;
 
+use memchr::memchr2;
+
 use super::assignment::skip_scheme;
 use super::edit::Place;
 use super::json::{Leaf, LeafKind, leaves};
@@ -120,7 +122,8 @@ impl Finder<'_> {
         self.layer(Layer::outermost(&view, leaf.span.start, 1), places);
     }
 
-    /// The name that calls a string secret: its key, or the flag before it in a list.
+    /// The name that calls a string secret: its key, the flag before it in a list, or the `name`
+    /// that stands beside it where its key is `value`.
     fn name_of(&self, line: &[u8], leaves: &[Leaf], leaf: &Leaf) -> Option<Name> {
         if leaf.kind != LeafKind::Text || !self.rules.has_named() {
             return None;
@@ -129,12 +132,26 @@ impl Finder<'_> {
             let span = leaves.get(at?)?.span.clone();
             Some(View::unescaped(line.get(span)?).into_parts().0)
         };
-        let key = spelled(leaf.holder).and_then(|key| announces(&key));
-        key.or_else(|| {
-            spelled(leaf.previous)
-                .filter(|flag| flag.starts_with(b"-"))
-                .and_then(|flag| announces(&flag))
-        })
+        let key = spelled(leaf.holder);
+        let by_key = key.as_deref().and_then(announces);
+        let by_flag = || {
+            let flag = spelled(leaf.previous)?;
+            announces(&flag).filter(|_| flag.starts_with(b"-"))
+        };
+        let beside = || {
+            let key_at = leaf.holder.filter(|_| key.as_deref() == Some(b"value"))?;
+            // A pair before `"value":"…"`, or the one after it, in the same object.
+            [key_at.checked_sub(2), Some(key_at + 2)].into_iter().flatten().find_map(|at| {
+                let (name, text) = (leaves.get(at)?, leaves.get(at + 1)?);
+                let (first, second) = if at < key_at { (text, key_at) } else { (leaf, at) };
+                let between = line.get(first.span.end..leaves.get(second)?.span.start)?;
+                let pairs = name.is_key() && text.kind == LeafKind::Text && text.holder == Some(at);
+                let is_name = matches!(spelled(Some(at))?.as_ref(), b"name" | b"key");
+                let together = pairs && is_name && memchr2(b'{', b'}', between).is_none();
+                announces(&spelled(Some(at + 1))?).filter(|_| together)
+            })
+        };
+        by_key.or_else(by_flag).or_else(beside)
     }
 
     /// Takes a whole string for a secret, because its name says so.

@@ -63,6 +63,7 @@ mod write;
 use std::borrow::Cow;
 use std::fs::{File, OpenOptions};
 use std::io::{self, BufWriter, Write as _};
+use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::Path;
 
 pub use self::builder::RedactorBuilder;
@@ -213,9 +214,9 @@ fn look(finder: &Finder<'_>, text: &[u8]) -> Vec<Place> {
     places
 }
 
-/// Creates a file that is not there.
+/// Creates a file that is not there. Nobody else may read it until somebody has looked at it.
 fn create(path: &Path) -> Result<File, RedactError> {
-    OpenOptions::new().write(true).create_new(true).open(path).map_err(|source| {
+    OpenOptions::new().write(true).create_new(true).mode(0o600).open(path).map_err(|source| {
         let path = path.to_owned();
         match source.kind() {
             io::ErrorKind::AlreadyExists => RedactError::Exists(path),

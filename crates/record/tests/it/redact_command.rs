@@ -1,5 +1,7 @@
 //! The command `countersign-tape redact`.
 
+use std::fs;
+use std::os::unix::fs::PermissionsExt as _;
 use std::path::Path;
 use std::process::Output;
 
@@ -12,7 +14,7 @@ const HEADER: &str = r#"{"tape":"countersign","format":"1.0","tool":"by hand","a
 /// Writes a tape with one line on standard error.
 fn tape(place: &Place, name: &str, line: &str) {
     let record = format!(r#"{{"seq":1,"us":1,"ch":"err","text":"{line}"}}"#);
-    std::fs::write(place.path(name), format!("{HEADER}\n{record}\n")).unwrap();
+    fs::write(place.path(name), format!("{HEADER}\n{record}\n")).unwrap();
 }
 
 /// Runs the command in the folder of the tapes.
@@ -21,7 +23,7 @@ fn redact(place: &Place, args: &[&str]) -> Output {
 }
 
 fn read(path: &Path) -> String {
-    std::fs::read_to_string(path).unwrap()
+    fs::read_to_string(path).unwrap()
 }
 
 #[track_caller]
@@ -56,6 +58,8 @@ fn a_tape_is_redacted_with_a_manifest_and_a_summary() {
             r#"{"seq":1,"us":1,"ch":"err","text":"T-redacted-ticket-1 for me@corp.com, TOKEN=redacted-token-1 redacted-literal-1"}"#
         )
     );
+    let mode = fs::metadata(place.path("b")).unwrap().permissions().mode();
+    assert_eq!(mode & 0o777, 0o600, "it is for nobody else until somebody has looked at it");
     let manifest: Manifest = serde_json::from_str(&read(&place.path("b.manifest.json"))).unwrap();
     assert_eq!(manifest.total, 4);
     let stdout = String::from_utf8(output.stdout).unwrap();
@@ -90,9 +94,9 @@ fn nothing_is_written_where_something_is() {
     let place = Place::new();
     tape(&place, "a", "x");
     tape(&place, "b", "x");
-    std::fs::create_dir_all(place.path("new/sub")).unwrap();
+    fs::create_dir_all(place.path("new/sub")).unwrap();
     tape(&place, "new/sub/a", "x");
-    std::fs::write(place.path("new/b.manifest.json"), "precious").unwrap();
+    fs::write(place.path("new/b.manifest.json"), "precious").unwrap();
     check_fails(&redact(&place, &["a", "-o", "b"]), 2, "b is there already");
     check_fails(&redact(&place, &["a", "b", "-o", "new"]), 2, "b.manifest.json is there already");
     assert!(!place.path("new/a").exists());
@@ -110,7 +114,7 @@ fn what_is_wrong_is_said_without_the_secrets() {
     check_fails(&redact(&place, &["a", "-o", "b", "--literal", ""]), 2, "empty");
     check_fails(&redact(&place, &["missing", "-o", "b"]), 1, "missing");
     check_fails(&redact(&place, &["a", "-o", "no/b"]), 1, "no/b");
-    std::fs::write(place.path("broken"), format!("{HEADER}\nhunter22\n{{}}\n{HEADER}\n")).unwrap();
+    fs::write(place.path("broken"), format!("{HEADER}\nhunter22\n{{}}\n{HEADER}\n")).unwrap();
     let output = redact(&place, &["broken", "-o", "b"]);
     check_fails(&output, 1, "line 2");
     assert!(!String::from_utf8_lossy(&output.stderr).contains("hunter22"));

@@ -140,6 +140,14 @@ fn values_are_found_by_their_names() {
             r#"{"args":["--api-key","redacted-api-key-1","-v"]}"#,
         ),
         (
+            r#"{"env":[{"name":"API_TOKEN","value":"a1"},{"value":"b2","name":"DB_PASSWORD"}]}"#,
+            r#"{"env":[{"name":"API_TOKEN","value":"redacted-token-1"},{"value":"redacted-password-1","name":"DB_PASSWORD"}]}"#,
+        ),
+        (
+            r#"{"headers":[{"key":"Authorization","value":"Bearer abc"}]}"#,
+            r#"{"headers":[{"key":"Authorization","value":"Bearer redacted-token-1"}]}"#,
+        ),
+        (
             r#"{"token":"me@corp.com","by":"me@corp.com"}"#,
             r#"{"token":"user-1@example.invalid","by":"user-1@example.invalid"}"#,
         ),
@@ -164,6 +172,7 @@ fn values_are_found_by_their_names() {
         r#"{"api_key":"","token":null,"password":true,"secret":12345678,"access_token":"$TOKEN"}"#,
         r#"{"password":{"type":"string","description":"what you log in with"}}"#,
         r#"{"api_key":"ANTHROPIC_API_KEY"}"#,
+        r#"{"env":[{"name":"EDITOR","value":"vi"},{"name":"API_TOKEN","type":"secret"},{"value":"vi"}]}"#,
         "let token = parser.next(); if token == other {}",
         "password: string; secret: String::new(), key: value",
         "api_key=self.api_key, token=config.get(1)",
