@@ -107,7 +107,7 @@ fn has_open(child: &Child, ending: &str) -> bool {
 }
 
 fn installing(version: &str) -> String {
-    format!("installing {version}, about 350 MB\n")
+    format!("installing {version}, up to 370 MB\n")
 }
 
 #[test]
