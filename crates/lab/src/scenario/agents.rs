@@ -7,8 +7,12 @@ use crate::driver::Cli;
 use crate::lab::{Lab, Launch};
 use crate::version::Version;
 
-/// The model has a subagent write a file.
-const DELEGATE: &str = r#"
+/// The model has a subagent write a file. `$how` is what its call says besides the task, and
+/// `$then` what the model says later.
+macro_rules! delegate {
+    ($how:literal, $then:literal) => {
+        concat!(
+            r#"
 [[answer]]
 when = { agent = true, tool = "Write", error = true }
 text = "I was not let."
@@ -22,51 +26,46 @@ when = { agent = true }
 tool = { name = "Write", input = { file_path = "${cwd}/new.txt", content = "new\n" } }
 
 [[answer]]
-tool = { name = "Agent", input = { description = "Write a file", prompt = "Write the file.", subagent_type = "general-purpose", run_in_background = false } }
+tool = { name = "Agent", input = { description = "Write a file", prompt = "Write the file.", subagent_type = "general-purpose""#,
+            $how,
+            " } }\n",
+            $then
+        )
+    };
+}
 
+/// The model waits for the subagent.
+const DELEGATE: &str = delegate!(
+    ", run_in_background = false",
+    r#"
 [[answer]]
 text = "It is done."
-"#;
+"#
+);
 
-/// The same in the background.
-const DELEGATE_LATER: &str = r#"
-[[answer]]
-when = { agent = true, tool = "Write" }
-text = "I wrote it."
-
-[[answer]]
-when = { agent = true }
-tool = { name = "Write", input = { file_path = "${cwd}/new.txt", content = "new\n" } }
-
-[[answer]]
-tool = { name = "Agent", input = { description = "Write a file", prompt = "Write the file.", subagent_type = "general-purpose", run_in_background = true } }
-
+/// It does not wait.
+const DELEGATE_LATER: &str = delegate!(
+    ", run_in_background = true",
+    r#"
 [[answer]]
 text = "It works on it."
 
 [[answer]]
 text = "It has ended."
-"#;
+"#
+);
 
-/// The same, where the call does not say how.
-const DELEGATE_UNSAID: &str = r#"
-[[answer]]
-when = { agent = true, tool = "Write" }
-text = "I wrote it."
-
-[[answer]]
-when = { agent = true }
-tool = { name = "Write", input = { file_path = "${cwd}/new.txt", content = "new\n" } }
-
-[[answer]]
-tool = { name = "Agent", input = { description = "Write a file", prompt = "Write the file.", subagent_type = "general-purpose" } }
-
+/// It does not say whether it waits.
+const DELEGATE_UNSAID: &str = delegate!(
+    "",
+    r#"
 [[answer]]
 text = "It works on it."
 
 [[answer]]
 text = "It has ended."
-"#;
+"#
+);
 
 const SLEEP: &str = r#"
 [[answer]]
@@ -108,6 +107,22 @@ pub(super) const SCENARIOS: &[Scenario] = &[
         |lab| Box::pin(in_background(lab)),
     )
     .since(Version::new(2, 1, 325)),
+    Scenario::new(
+        "background-command",
+        "A command in the background ends later and begins a turn by itself.",
+        r#"
+        [[answer]]
+        tool = { name = "Bash", input = { command = "echo begun; sleep 1; echo over", run_in_background = true, description = "Wait a little" }, result = "begun\nover", takes = "1s" }
+
+        [[answer]]
+        text = "It runs."
+
+        [[answer]]
+        text = "It is over."
+        "#,
+        |lab| Box::pin(command(lab)),
+    )
+    .since(Version::new(2, 1, 197)),
     Scenario::new(
         "background-stopped",
         "A command in the background is stopped by the client.",
@@ -158,6 +173,17 @@ async fn in_background(lab: &Lab) -> Outcome {
     let result = cli.result().await?;
     ensure(result["result"] == "It has ended.", "a turn begins by itself", &result)?;
     ensure(lab.work().join("new.txt").exists(), "the file is written", &result)?;
+    Ok(vec![cli.close().await?])
+}
+
+async fn command(lab: &Lab) -> Outcome {
+    let mut cli = lab.launch(Launch::new().mode("bypassPermissions")).await?;
+    cli.initialize(json!({"hooks": null})).await?;
+    cli.say("Run it.").await?;
+    let result = cli.result().await?;
+    ensure(result["result"] == "It runs.", "the turn does not wait", &result)?;
+    let result = cli.result().await?;
+    ensure(result["result"] == "It is over.", "a turn begins by itself", &result)?;
     Ok(vec![cli.close().await?])
 }
 

@@ -85,6 +85,18 @@ pub(super) const SCENARIOS: &[Scenario] = &[
         "#,
         |lab| Box::pin(end_while_asking(lab)),
     ),
+    Scenario::new(
+        "max-budget",
+        "A budget that is spent ends the turn, and the next one as well.",
+        r#"
+        [[answer]]
+        text = "Hello."
+
+        [[answer]]
+        text = "Hello again."
+        "#,
+        |lab| Box::pin(max_budget(lab)),
+    ),
 ];
 
 async fn retry(lab: &Lab) -> Outcome {
@@ -169,4 +181,15 @@ async fn end_while_asking(lab: &Lab) -> Outcome {
     ensure(!lab.work().join("new.txt").exists(), "nothing is written", &json!(null))?;
     ensure(frames(&ended).any(super::is_result), "there is a result", &json!(null))?;
     Ok(vec![ended])
+}
+
+async fn max_budget(lab: &Lab) -> Outcome {
+    let mut cli = lab.launch(Launch::new().arg("--max-budget-usd").arg("0.0001")).await?;
+    cli.initialize(json!({"hooks": null})).await?;
+    for _ in 0..2 {
+        cli.say("Hello!").await?;
+        let result = cli.result().await?;
+        ensure(result["subtype"] == "error_max_budget_usd", "the budget ends it", &result)?;
+    }
+    Ok(vec![cli.close().await?])
 }

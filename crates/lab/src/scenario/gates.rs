@@ -3,26 +3,11 @@
 
 use serde_json::{Value, json};
 
+use super::material::{TALK, WRITE};
 use super::{Outcome, Reply, Scenario, ScenarioError, ensure, is_result, serve};
 use crate::driver::{Cli, with};
 use crate::lab::{Lab, Launch};
 use crate::version::Version;
-
-const WRITE: &str = r#"
-[[answer]]
-tool = { name = "Write", input = { file_path = "${cwd}/new.txt", content = "new\n" } }
-
-[[answer]]
-text = "That was it."
-"#;
-
-const TALK: &str = r#"
-[[answer]]
-text = "First."
-
-[[answer]]
-text = "Second."
-"#;
 
 pub(super) const SCENARIOS: &[Scenario] = &[
     Scenario::new("hook-changes-input", "A hook allows a tool with another input.", WRITE, |lab| {

@@ -2,18 +2,11 @@
 
 use serde_json::{Value, json};
 
+use super::material::WRITE;
 use super::{Outcome, Reply, Scenario, ScenarioError, ensure, is_result, serve};
 use crate::driver::Cli;
 use crate::lab::{Lab, Launch};
 use crate::version::Version;
-
-const WRITE: &str = r#"
-[[answer]]
-tool = { name = "Write", input = { file_path = "${cwd}/new.txt", content = "new\n" } }
-
-[[answer]]
-text = "That was it."
-"#;
 
 pub(super) const SCENARIOS: &[Scenario] = &[
     Scenario::new(

@@ -1,8 +1,9 @@
-//! What a client can send and ask for besides plain words: pictures, a form for the answer, the
-//! files as they were, commands of the CLI itself.
+//! What a client can send and ask for besides plain words: pictures, messages with an id, a form for
+//! the answer, the files as they were, settings and the end of the session.
 
 use serde_json::{Value, json};
 
+use super::material::{ONE, TALK, TWO, WRITE, message};
 use super::{Outcome, Scenario, ensure, frames};
 use crate::lab::{Lab, Launch};
 use crate::version::Version;
@@ -18,12 +19,25 @@ text = "Hello again."
 /// One red dot.
 const PICTURE: &str = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mP8z8BQDwAEhQGAhKmMIQAAAABJRU5ErkJggg==";
 
-const MESSAGE: &str = "7b5f0a51-52f6-4c4c-8f5e-0c6f6a4f3f01";
-
 pub(super) const SCENARIOS: &[Scenario] = &[
     Scenario::new("picture", "A picture in a message comes back as it was sent.", HELLO, |lab| {
         Box::pin(picture(lab))
     }),
+    Scenario::new(
+        "same-message-twice",
+        "A message with an id that was there already is passed over.",
+        TALK,
+        |lab| Box::pin(same_twice(lab)),
+    ),
+    Scenario::new(
+        "message-replayed",
+        "With the flag, what the client says comes back.",
+        r#"
+        [[answer]]
+        text = "Hello."
+        "#,
+        |lab| Box::pin(replayed(lab)),
+    ),
     Scenario::new(
         "structured-output",
         "The answer has the form that the client asked for.",
@@ -39,35 +53,14 @@ pub(super) const SCENARIOS: &[Scenario] = &[
     Scenario::new(
         "answers-replayed",
         "With the flag, answers of the client come back as well.",
-        r#"
-        [[answer]]
-        tool = { name = "Write", input = { file_path = "${cwd}/new.txt", content = "new\n" } }
-
-        [[answer]]
-        text = "That was it."
-        "#,
+        WRITE,
         |lab| Box::pin(answers_replayed(lab)),
     ),
     Scenario::new(
         "files-rewound",
         "Files become again what they were when a message came.",
-        r#"
-        [[answer]]
-        tool = { name = "Write", input = { file_path = "${cwd}/new.txt", content = "new\n" } }
-
-        [[answer]]
-        text = "That was it."
-        "#,
+        WRITE,
         |lab| Box::pin(rewound(lab)),
-    ),
-    Scenario::new("slash-unknown", "A command that there is not.", HELLO, |lab| {
-        Box::pin(slash_unknown(lab))
-    }),
-    Scenario::new(
-        "max-budget",
-        "A budget that is spent ends the turn, and the next one as well.",
-        HELLO,
-        |lab| Box::pin(max_budget(lab)),
     ),
     Scenario::new(
         "settings-of-the-session",
@@ -90,16 +83,31 @@ async fn picture(lab: &Lab) -> Outcome {
         {"type": "text", "text": "What is it?"},
         {"type": "image", "source": source},
     ]);
-    cli.send(&json!({
-        "type": "user",
-        "message": {"role": "user", "content": content},
-        "parent_tool_use_id": null,
-        "session_id": "",
-        "uuid": MESSAGE,
-    }))
-    .await?;
+    cli.send(&message(content.clone(), ONE)).await?;
     let again = cli.wait("the message", |frame| frame["isReplay"] == true).await?;
     ensure(again["message"]["content"] == content, "it comes back as it was", &again)?;
+    cli.result().await?;
+    Ok(vec![cli.close().await?])
+}
+
+async fn same_twice(lab: &Lab) -> Outcome {
+    let mut cli = lab.launch(Launch::new()).await?;
+    cli.initialize(json!({"hooks": null})).await?;
+    cli.send(&message("One.", ONE)).await?;
+    cli.result().await?;
+    cli.send(&message("One.", ONE)).await?;
+    cli.send(&message("Two.", TWO)).await?;
+    let result = cli.result().await?;
+    ensure(result["result"] == "Second.", "the repeated message has no turn", &result)?;
+    Ok(vec![cli.close().await?])
+}
+
+async fn replayed(lab: &Lab) -> Outcome {
+    let mut cli = lab.launch(Launch::new().arg("--replay-user-messages")).await?;
+    cli.initialize(json!({"hooks": null})).await?;
+    cli.send(&message("Hello!", ONE)).await?;
+    let again = cli.wait("the message", |frame| frame["isReplay"] == true).await?;
+    ensure(again["uuid"] == ONE, "the message comes back with its id", &again)?;
     cli.result().await?;
     Ok(vec![cli.close().await?])
 }
@@ -140,43 +148,15 @@ async fn rewound(lab: &Lab) -> Outcome {
         Launch::new().mode("acceptEdits").env("CLAUDE_CODE_ENABLE_SDK_FILE_CHECKPOINTING", "1");
     let mut cli = lab.launch(launch).await?;
     cli.initialize(json!({"hooks": null})).await?;
-    cli.send(&json!({
-        "type": "user",
-        "message": {"role": "user", "content": "Write it."},
-        "parent_tool_use_id": null,
-        "session_id": "",
-        "uuid": MESSAGE,
-    }))
-    .await?;
+    cli.send(&message("Write it.", ONE)).await?;
     cli.result().await?;
     let file = lab.work().join("new.txt");
     ensure(file.exists(), "the file is written", &json!(null))?;
-    let rewind = json!({"subtype": "rewind_files", "user_message_id": MESSAGE});
+    let rewind = json!({"subtype": "rewind_files", "user_message_id": ONE});
     let answer = cli.request(crate::driver::with(rewind.clone(), "dry_run", true)).await?;
     ensure(file.exists(), "it can be tried without effect", &answer)?;
     let answer = cli.request(rewind).await?;
     ensure(!file.exists(), "the file is gone", &answer)?;
-    Ok(vec![cli.close().await?])
-}
-
-async fn slash_unknown(lab: &Lab) -> Outcome {
-    let mut cli = lab.launch(Launch::new()).await?;
-    cli.initialize(json!({"hooks": null})).await?;
-    cli.say("/no-such-command").await?;
-    cli.result().await?;
-    cli.say("Hello!").await?;
-    cli.result().await?;
-    Ok(vec![cli.close().await?])
-}
-
-async fn max_budget(lab: &Lab) -> Outcome {
-    let mut cli = lab.launch(Launch::new().arg("--max-budget-usd").arg("0.0001")).await?;
-    cli.initialize(json!({"hooks": null})).await?;
-    for _ in 0..2 {
-        cli.say("Hello!").await?;
-        let result = cli.result().await?;
-        ensure(result["subtype"] == "error_max_budget_usd", "the budget ends it", &result)?;
-    }
     Ok(vec![cli.close().await?])
 }
 

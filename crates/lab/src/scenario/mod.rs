@@ -10,10 +10,12 @@
 )]
 
 mod agents;
+mod commands;
 mod errors;
 mod gates;
 mod hooks;
 mod input;
+mod material;
 mod mcp;
 mod parking;
 mod permissions;
@@ -23,7 +25,6 @@ mod sessions;
 mod together;
 mod turns;
 mod updates;
-mod waiting;
 
 use std::fmt;
 use std::pin::Pin;
@@ -79,7 +80,7 @@ impl Scenario {
             gates::SCENARIOS,
             mcp::SCENARIOS,
             queue::SCENARIOS,
-            waiting::SCENARIOS,
+            commands::SCENARIOS,
             agents::SCENARIOS,
             errors::SCENARIOS,
             sessions::SCENARIOS,

@@ -6,18 +6,11 @@ use std::time::Duration;
 use rustix::process::Signal;
 use serde_json::{Value, json};
 
+use super::material::WRITE;
 use super::{Outcome, Reply, Scenario, ScenarioError, ensure, is_result, serve};
 use crate::driver::{Ended, with};
 use crate::lab::{Lab, Launch};
 use crate::version::Version;
-
-const WRITE: &str = r#"
-[[answer]]
-tool = { name = "Write", input = { file_path = "${cwd}/new.txt", content = "new\n" } }
-
-[[answer]]
-text = "That was it."
-"#;
 
 pub(super) const SCENARIOS: &[Scenario] = &[
     Scenario::new(
@@ -62,9 +55,14 @@ async fn park(lab: &Lab) -> Outcome {
     let session = result["session_id"].as_str().unwrap_or_default().to_owned();
     let before = cli.close().await?;
 
-    // The call is raised without a word from the client. Nothing is sent first: whether the call
-    // or the answer to `initialize` comes first would be a matter of luck.
-    let mut cli = lab.launch(Launch::new().resume(&session)).await?;
+    Ok(vec![before, raised_again(lab, &session, &call).await?])
+}
+
+/// Resumes a session whose call was put off: it is raised without a word from the client, and runs.
+/// Nothing is sent first: whether the call or the answer to `initialize` comes first would be a
+/// matter of luck.
+async fn raised_again(lab: &Lab, session: &str, call: &Value) -> Result<Ended, ScenarioError> {
+    let mut cli = lab.launch(Launch::new().resume(session)).await?;
     let mut asked = Vec::new();
     let reply = |ask: &Value| {
         asked.push(ask["request"]["tool_use_id"].clone());
@@ -72,9 +70,9 @@ async fn park(lab: &Lab) -> Outcome {
         Reply::Success(json!({"behavior": "allow", "updatedInput": input}))
     };
     let result = serve(&mut cli, "a result", is_result, reply).await?;
-    ensure(asked == [call], "the same call is asked for", &json!(asked))?;
+    ensure(asked == [call.clone()], "the same call is asked for", &json!(asked))?;
     ensure(lab.work().join("new.txt").exists(), "the file is written", &result)?;
-    Ok(vec![before, cli.close().await?])
+    Ok(cli.close().await?)
 }
 
 /// A process that is killed while it asks. Gives back what it asked, and where its transcript is.
@@ -117,17 +115,8 @@ async fn killed_and_parked(lab: &Lab) -> Outcome {
     let call = &ask["request"]["tool_use_id"];
     let marked = mark(&transcript, &ask);
     ensure(marked.is_some(), "the transcript has the call", &json!(transcript))?;
-    let mut cli = lab.launch(Launch::new().resume(&session_of(&transcript))).await?;
-    let mut asked = Vec::new();
-    let reply = |ask: &Value| {
-        asked.push(ask["request"]["tool_use_id"].clone());
-        let input = &ask["request"]["input"];
-        Reply::Success(json!({"behavior": "allow", "updatedInput": input}))
-    };
-    let result = serve(&mut cli, "a result", is_result, reply).await?;
-    ensure(asked == [call.clone()], "the same call is asked for", &json!(asked))?;
-    ensure(lab.work().join("new.txt").exists(), "the file is written", &result)?;
-    Ok(vec![before, cli.close().await?])
+    let session = session_of(&transcript);
+    Ok(vec![before, raised_again(lab, &session, call).await?])
 }
 
 /// Adds to a transcript what a hook that puts off the call would have left there.

@@ -2,6 +2,7 @@
 
 use serde_json::{Value, json};
 
+use super::material::WRITE_TWICE;
 use super::{Outcome, Reply, Scenario, ScenarioError, at_least, ensure, is_result, serve};
 use crate::driver::{Cli, with};
 use crate::lab::{Lab, Launch};
@@ -10,17 +11,6 @@ const WRITE: &str = r#"
 [[answer]]
 text = "I will write it."
 tool = { name = "Write", input = { file_path = "${cwd}/new.txt", content = "new\n" } }
-
-[[answer]]
-text = "That was it."
-"#;
-
-const WRITE_TWICE: &str = r#"
-[[answer]]
-tool = { name = "Write", input = { file_path = "${cwd}/one.txt", content = "1\n" } }
-
-[[answer]]
-tool = { name = "Write", input = { file_path = "${cwd}/two.txt", content = "2\n" } }
 
 [[answer]]
 text = "That was it."

@@ -1,155 +1,152 @@
-//! Messages and turns that nobody waited for.
+//! Messages that come while a turn runs.
 
 use serde_json::json;
 
-use super::{Outcome, Scenario, ensure};
+use super::material::{ONE, THREE, TWO, message};
+use super::{Outcome, Scenario, ScenarioError, at_least, ensure};
+use crate::driver::Cli;
 use crate::lab::{Lab, Launch};
 use crate::version::Version;
 
+/// The first answer never ends, so that the turn is there for as long as it is wanted.
+const HANG: &str = r#"
+[[answer]]
+text = "I will go on for ever and ever and never stop."
+hang = 6
+
+[[answer]]
+text = "Next."
+
+[[answer]]
+text = "And next."
+"#;
+
+const ASK: &str = r#"
+[[answer]]
+tool = { name = "Write", input = { file_path = "${cwd}/new.txt", content = "new\n" } }
+
+[[answer]]
+text = "That was it."
+
+[[answer]]
+text = "And next."
+"#;
+
 pub(super) const SCENARIOS: &[Scenario] = &[
     Scenario::new(
-        "same-message-twice",
-        "A message with an id that was there already is passed over.",
-        r#"
-        [[answer]]
-        text = "First."
-
-        [[answer]]
-        text = "Second."
-        "#,
-        |lab| Box::pin(same_twice(lab)),
+        "queue-after-interrupt",
+        "A message that waits survives an interrupt, and its turn begins.",
+        HANG,
+        |lab| Box::pin(after_interrupt(lab)),
     ),
     Scenario::new(
-        "message-replayed",
-        "With the flag, what the client says comes back.",
-        r#"
-        [[answer]]
-        text = "Hello."
-        "#,
-        |lab| Box::pin(replayed(lab)),
+        "queue-merged",
+        "Messages that wait together are answered together, by newer versions.",
+        HANG,
+        |lab| Box::pin(merged(lab)),
     ),
-    Scenario::new(
-        "slash-clear",
-        "A command clears the conversation in the same process.",
-        r#"
-        [[answer]]
-        text = "First."
-
-        [[answer]]
-        text = "Second."
-        "#,
-        |lab| Box::pin(clear(lab)),
-    )
+    Scenario::new("queue-cancelled", "A message that waits can be taken back.", HANG, |lab| {
+        Box::pin(cancelled(lab))
+    })
     .since(Version::new(2, 1, 197)),
     Scenario::new(
-        "slash-compact",
-        "A command puts a summary in the place of the conversation, which goes on after it.",
-        r#"
-        [[answer]]
-        text = "First."
-
-        [[answer]]
-        text = "Second."
-
-        [[answer]]
-        when = { side = true }
-        text = "Two messages were answered."
-
-        [[answer]]
-        text = "Third."
-        "#,
-        |lab| Box::pin(compact(lab)),
-    ),
-    Scenario::new(
-        "background-command",
-        "A command in the background ends later and begins a turn by itself.",
-        r#"
-        [[answer]]
-        tool = { name = "Bash", input = { command = "echo begun; sleep 1; echo over", run_in_background = true, description = "Wait a little" }, result = "begun\nover", takes = "1s" }
-
-        [[answer]]
-        text = "It runs."
-
-        [[answer]]
-        text = "It is over."
-        "#,
-        |lab| Box::pin(background(lab)),
+        "queue-dropped",
+        "An interrupt can take back everything that waits.",
+        HANG,
+        |lab| Box::pin(dropped(lab)),
     )
-    .since(Version::new(2, 1, 197)),
+    .since(Version::new(2, 1, 325)),
+    Scenario::new(
+        "queue-folded-in",
+        "A message that comes while a tool waits is read in the same turn.",
+        ASK,
+        |lab| Box::pin(folded_in(lab)),
+    ),
 ];
 
-fn message(text: &str, uuid: &str) -> serde_json::Value {
-    json!({
-        "type": "user",
-        "message": {"role": "user", "content": text},
-        "parent_tool_use_id": null,
-        "session_id": "",
-        "uuid": uuid,
-    })
+/// A turn that does not end by itself.
+async fn hanging(lab: &Lab) -> Result<Cli, ScenarioError> {
+    let mut cli = lab.launch(Launch::new().arg("--include-partial-messages")).await?;
+    cli.initialize(json!({"hooks": null})).await?;
+    cli.send(&message("One.", ONE)).await?;
+    cli.wait("a delta", |frame| frame["event"]["type"] == "content_block_delta").await?;
+    Ok(cli)
 }
 
-async fn same_twice(lab: &Lab) -> Outcome {
-    let mut cli = lab.launch(Launch::new()).await?;
-    cli.initialize(json!({"hooks": null})).await?;
-    let [one, two] =
-        ["7b5f0a51-52f6-4c4c-8f5e-0c6f6a4f3f01", "7b5f0a51-52f6-4c4c-8f5e-0c6f6a4f3f02"];
-    cli.send(&message("One.", one)).await?;
-    cli.result().await?;
-    cli.send(&message("One.", one)).await?;
-    cli.send(&message("Two.", two)).await?;
+/// Has the CLI answer something, by which time it has read what was sent before.
+async fn read_so_far(cli: &mut Cli) -> Result<(), ScenarioError> {
+    cli.request(json!({"subtype": "mcp_status"})).await?;
+    Ok(())
+}
+
+async fn after_interrupt(lab: &Lab) -> Outcome {
+    let mut cli = hanging(lab).await?;
+    cli.send(&message("Two.", TWO)).await?;
+    read_so_far(&mut cli).await?;
+    cli.request(json!({"subtype": "interrupt"})).await?;
     let result = cli.result().await?;
-    ensure(result["result"] == "Second.", "the repeated message has no turn", &result)?;
+    ensure(result["subtype"] == "error_during_execution", "the turn was stopped", &result)?;
+    let result = cli.result().await?;
+    ensure(result["result"] == "Next.", "the message has its turn", &result)?;
     Ok(vec![cli.close().await?])
 }
 
-async fn replayed(lab: &Lab) -> Outcome {
-    let mut cli = lab.launch(Launch::new().arg("--replay-user-messages")).await?;
-    cli.initialize(json!({"hooks": null})).await?;
-    let uuid = "7b5f0a51-52f6-4c4c-8f5e-0c6f6a4f3f01";
-    cli.send(&message("Hello!", uuid)).await?;
-    let again = cli.wait("the message", |frame| frame["isReplay"] == true).await?;
-    ensure(again["uuid"] == uuid, "the message comes back with its id", &again)?;
+async fn merged(lab: &Lab) -> Outcome {
+    let mut cli = hanging(lab).await?;
+    cli.send(&message("Two.", TWO)).await?;
+    cli.send(&message("Three.", THREE)).await?;
+    read_so_far(&mut cli).await?;
+    cli.request(json!({"subtype": "interrupt"})).await?;
     cli.result().await?;
-    Ok(vec![cli.close().await?])
-}
-
-async fn clear(lab: &Lab) -> Outcome {
-    let mut cli = lab.launch(Launch::new()).await?;
-    cli.initialize(json!({"hooks": null})).await?;
-    cli.say("One.").await?;
-    let first = cli.result().await?;
-    cli.say("/clear").await?;
-    cli.result().await?;
-    cli.say("Two.").await?;
-    let second = cli.result().await?;
-    ensure(first["session_id"] != second["session_id"], "the session is another", &second)?;
-    Ok(vec![cli.close().await?])
-}
-
-async fn compact(lab: &Lab) -> Outcome {
-    let mut cli = lab.launch(Launch::new()).await?;
-    cli.initialize(json!({"hooks": null})).await?;
-    for text in ["One.", "Two."] {
-        cli.say(text).await?;
-        cli.result().await?;
+    let result = cli.result().await?;
+    ensure(result["result"] == "Next.", "the messages have a turn", &result)?;
+    if !at_least(lab, 197) {
+        let result = cli.result().await?;
+        ensure(result["result"] == "And next.", "each message has its own", &result)?;
     }
-    cli.say("/compact").await?;
-    let boundary = cli.wait("the boundary", |frame| frame["subtype"] == "compact_boundary").await?;
-    ensure(boundary["compact_metadata"]["trigger"] == "manual", "it was asked for", &boundary)?;
-    cli.result().await?;
-    cli.say("Three.").await?;
-    let result = cli.result().await?;
-    ensure(result["result"] == "Third.", "the conversation goes on", &result)?;
     Ok(vec![cli.close().await?])
 }
 
-async fn background(lab: &Lab) -> Outcome {
-    let mut cli = lab.launch(Launch::new().mode("bypassPermissions")).await?;
+async fn cancelled(lab: &Lab) -> Outcome {
+    let mut cli = hanging(lab).await?;
+    cli.send(&message("Two.", TWO)).await?;
+    let cancel = json!({"subtype": "cancel_async_message", "message_uuid": TWO});
+    let answer = cli.request(cancel.clone()).await?;
+    ensure(answer["response"]["cancelled"] == true, "it is taken back", &answer)?;
+    let answer = cli.request(cancel).await?;
+    ensure(answer["response"]["cancelled"] == false, "there is no such message then", &answer)?;
+    cli.request(json!({"subtype": "interrupt"})).await?;
+    cli.result().await?;
+    cli.send(&message("Three.", THREE)).await?;
+    let result = cli.result().await?;
+    ensure(result["result"] == "Next.", "the next message has its turn", &result)?;
+    Ok(vec![cli.close().await?])
+}
+
+async fn dropped(lab: &Lab) -> Outcome {
+    let mut cli = hanging(lab).await?;
+    cli.send(&message("Two.", TWO)).await?;
+    read_so_far(&mut cli).await?;
+    cli.request(json!({"subtype": "interrupt", "cancel_queued": true})).await?;
+    cli.result().await?;
+    cli.send(&message("Three.", THREE)).await?;
+    let result = cli.result().await?;
+    ensure(result["result"] == "Next.", "the next message has its turn", &result)?;
+    Ok(vec![cli.close().await?])
+}
+
+async fn folded_in(lab: &Lab) -> Outcome {
+    let mut cli = lab.launch(Launch::new()).await?;
     cli.initialize(json!({"hooks": null})).await?;
-    cli.say("Run it.").await?;
+    cli.send(&message("One.", ONE)).await?;
+    let ask = cli.asked("can_use_tool").await?;
+    cli.send(&message("Two.", TWO)).await?;
+    read_so_far(&mut cli).await?;
+    cli.allow(&ask).await?;
     let result = cli.result().await?;
-    ensure(result["result"] == "It runs.", "the turn does not wait", &result)?;
+    ensure(result["result"] == "That was it.", "the turn goes on", &result)?;
+    cli.send(&message("Three.", THREE)).await?;
     let result = cli.result().await?;
-    ensure(result["result"] == "It is over.", "a turn begins by itself", &result)?;
+    ensure(result["result"] == "And next.", "the message had no turn of its own", &result)?;
     Ok(vec![cli.close().await?])
 }

@@ -2,6 +2,7 @@
 
 use serde_json::{Value, json};
 
+use super::material::WRITE_TWICE;
 use super::{Outcome, Reply, Scenario, ScenarioError, ensure, frames, is_result, serve};
 use crate::driver::Cli;
 use crate::lab::{Lab, Launch};
@@ -24,17 +25,6 @@ tools = [
     { name = "Write", input = { file_path = "${cwd}/one.txt", content = "1\n" } },
     { name = "Write", input = { file_path = "${cwd}/two.txt", content = "2\n" } },
 ]
-
-[[answer]]
-text = "That was it."
-"#;
-
-const WRITE_TWICE: &str = r#"
-[[answer]]
-tool = { name = "Write", input = { file_path = "${cwd}/one.txt", content = "1\n" } }
-
-[[answer]]
-tool = { name = "Write", input = { file_path = "${cwd}/two.txt", content = "2\n" } }
 
 [[answer]]
 text = "That was it."

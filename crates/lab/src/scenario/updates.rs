@@ -2,6 +2,7 @@
 
 use serde_json::{Value, json};
 
+use super::material::WRITE_TWICE;
 use super::{Outcome, Reply, Scenario, ScenarioError, at_least, ensure, is_result, serve};
 use crate::lab::{Lab, Launch};
 
@@ -14,17 +15,6 @@ tool = { name = "Bash", input = { command = "install -d two", description = "Mak
 
 [[answer]]
 text = "Both are there."
-"#;
-
-const WRITE_TWICE: &str = r#"
-[[answer]]
-tool = { name = "Write", input = { file_path = "${cwd}/one.txt", content = "1\n" } }
-
-[[answer]]
-tool = { name = "Write", input = { file_path = "${cwd}/two.txt", content = "2\n" } }
-
-[[answer]]
-text = "That was it."
 "#;
 
 const READ_TWICE: &str = r#"

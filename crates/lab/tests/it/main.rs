@@ -17,6 +17,7 @@ mod requests;
 mod script_errors;
 mod script_files;
 mod script_properties;
+mod script_sense;
 mod sim_background;
 mod sim_client;
 mod sim_control;

@@ -61,6 +61,22 @@ pub(crate) struct Denial {
     pub(crate) by: Granted,
 }
 
+impl Denial {
+    /// A deny rule says so; what it covers gives the type of the reason.
+    fn by_rule(rule: &Rule, reason_type: &'static str, message: String) -> Self {
+        Self {
+            message,
+            as_tool_error: false,
+            reason: None,
+            reason_type: Some(reason_type),
+            reason_code: None,
+            kind: "permission-rule",
+            told_reason_type: Some(reason_type),
+            by: by_whom(rule),
+        }
+    }
+}
+
 impl Sim {
     /// Decides about a call.
     pub(crate) fn decide(&self, tool: &str, input: &Json) -> Decision {
@@ -77,16 +93,8 @@ impl Sim {
         let deny = |fits: &dyn Fn(&Rule) -> bool| permissions.find(Behavior::Deny, fits);
         // A rule that came during the turn: before, the tool would not have been on offer.
         if let Some(rule) = deny(&|rule| rule.content.is_none() && rule.tool == tool) {
-            return Some(Denial {
-                message: format!("Permission to use {tool} has been denied."),
-                as_tool_error: false,
-                reason: None,
-                reason_type: Some("rule"),
-                reason_code: None,
-                kind: "permission-rule",
-                told_reason_type: Some("rule"),
-                by: by_whom(rule),
-            });
+            let message = format!("Permission to use {tool} has been denied.");
+            return Some(Denial::by_rule(rule, "rule", message));
         }
         if tool == "Bash" {
             let command = input.text("command").unwrap_or_default();
@@ -96,28 +104,14 @@ impl Sim {
                 .iter()
                 .find_map(|part| deny(&|rule| rule.covers_command(&part.text)))
                 .or_else(|| deny(&|rule| rule.covers_command(command)));
-            return found.map(|rule| Denial {
-                message: format!("Permission to use Bash with command {command} has been denied."),
-                as_tool_error: false,
-                reason: None,
-                reason_type: Some("subcommandResults"),
-                reason_code: None,
-                kind: "permission-rule",
-                told_reason_type: Some("subcommandResults"),
-                by: by_whom(rule),
-            });
+            let message = format!("Permission to use Bash with command {command} has been denied.");
+            return found.map(|rule| Denial::by_rule(rule, "subcommandResults", message));
         }
         let path = file_of(tool, input).map(|path| self.env.absolute(path))?;
+        let message = "File is in a directory that is denied by your permission settings.";
         deny(&|rule| rule.covers_path(&self.env, tool, &path)).map(|rule| Denial {
-            message: "File is in a directory that is denied by your permission settings."
-                .to_owned(),
             as_tool_error: true,
-            reason: None,
-            reason_type: Some("rule"),
-            reason_code: None,
-            kind: "permission-rule",
-            told_reason_type: Some("rule"),
-            by: by_whom(rule),
+            ..Denial::by_rule(rule, "rule", message.to_owned())
         })
     }
 

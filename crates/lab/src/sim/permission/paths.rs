@@ -10,6 +10,19 @@ use crate::sim::json::{Json, obj};
 use crate::sim::state::Sim;
 
 impl Sim {
+    /// The rule for a file: one for its path, or one for all that the tool does.
+    fn file_rule<'a>(
+        &self,
+        permissions: &'a Permissions,
+        behavior: Behavior,
+        tool: &str,
+        path: &Path,
+    ) -> Option<&'a Rule> {
+        permissions.find(behavior, |rule| {
+            rule.covers_path(&self.env, tool, path) || rule.covers_tool(tool)
+        })
+    }
+
     /// Reading a file, or looking for files.
     pub(super) fn check_read(
         &self,
@@ -18,18 +31,14 @@ impl Sim {
         input: &Json,
     ) -> Decision {
         let path = self.env.absolute(file_of(tool, input).unwrap_or("."));
-        if let Some(rule) = permissions.find(Behavior::Ask, |rule| {
-            rule.covers_path(&self.env, tool, &path) || rule.covers_tool(tool)
-        }) {
+        let find = |behavior| self.file_rule(permissions, behavior, tool, &path);
+        if let Some(rule) = find(Behavior::Ask) {
             return Decision::Ask(self.by_rule(rule, tool));
         }
         if permissions.is_inside(&self.env, &path) || self.is_own_file(&path) {
             return Decision::Allow(Some("mode"), Granted::Config);
         }
-        let allowed = permissions.find(Behavior::Allow, |rule| {
-            rule.covers_path(&self.env, tool, &path) || rule.covers_tool(tool)
-        });
-        if let Some(rule) = allowed {
+        if let Some(rule) = find(Behavior::Allow) {
             return by_allow_rule(rule);
         }
         let folder = path.parent().unwrap_or(&path).display().to_string();
@@ -59,15 +68,11 @@ impl Sim {
             return Decision::Allow(Some("other"), Granted::Config);
         }
         let mode = permissions.mode();
-        let ask_rule = permissions.find(Behavior::Ask, |rule| {
-            rule.covers_path(&self.env, tool, &path) || rule.covers_tool(tool)
-        });
+        let ask_rule = self.file_rule(permissions, Behavior::Ask, tool, &path);
         let from_bypass = permissions.before_plan.as_deref() == Some("bypassPermissions");
         let plan_asks =
             mode == "plan" && (!from_bypass || self.profile.plan_guards_files_from_bypass);
-        let allowed = permissions.find(Behavior::Allow, |rule| {
-            rule.covers_path(&self.env, tool, &path) || rule.covers_tool(tool)
-        });
+        let allowed = self.file_rule(permissions, Behavior::Allow, tool, &path);
         if let Some(rule) = ask_rule.filter(|_| !(plan_asks && self.profile.internals)) {
             // The newest version tells the rule in another place when there would be a question
             // without it, too.

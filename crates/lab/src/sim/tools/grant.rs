@@ -196,18 +196,12 @@ impl Sim {
             self.warn_no_check();
         }
         if told && self.profile.tells_denials {
-            self.emit_system(
-                "permission_denied",
-                obj! {
-                    "tool_name": &call.name,
-                    "tool_use_id": &call.id,
-                    "agent_id"?: scope.agent().map(|agent| agent.id.as_str()),
-                    "decision_reason_type"?: denial.reason_type,
-                    "decision_reason_code"?: denial.reason_code,
-                    "decision_reason"?: denial.reason.as_deref(),
-                    "message": &denial.message,
-                },
-            );
+            let why = obj! {
+                "decision_reason_type"?: denial.reason_type,
+                "decision_reason_code"?: denial.reason_code,
+                "decision_reason"?: denial.reason.as_deref(),
+            };
+            self.emit_denied(scope, call, why, &denial.message);
         }
         let mut result = if denial.as_tool_error {
             ToolResult::usage_error(denial.message)
@@ -223,6 +217,18 @@ impl Sim {
             result: Box::new(result),
             meta: decided("reject", source, denial.told_reason_type),
         }
+    }
+
+    /// Tells the client that a call was refused without its word.
+    fn emit_denied(&self, scope: &Scope, call: &Call, why: Object, message: &str) {
+        let mut fields = obj! {
+            "tool_name": &call.name,
+            "tool_use_id": &call.id,
+            "agent_id"?: scope.agent().map(|agent| agent.id.as_str()),
+        };
+        fields.extend(why);
+        fields.set("message", message);
+        self.emit_system("permission_denied", fields);
     }
 
     fn warn_no_check(&self) {
@@ -250,17 +256,8 @@ impl Sim {
             (ask.refusal.as_str(), ask.reason.as_deref(), ask.reason_type)
         };
         if self.profile.tells_unasked_denials {
-            self.emit_system(
-                "permission_denied",
-                obj! {
-                    "tool_name": &call.name,
-                    "tool_use_id": &call.id,
-                    "agent_id"?: scope.agent().map(|agent| agent.id.as_str()),
-                    "decision_reason_type"?: reason_type,
-                    "decision_reason"?: reason,
-                    "message": message,
-                },
-            );
+            let why = obj! { "decision_reason_type"?: reason_type, "decision_reason"?: reason };
+            self.emit_denied(scope, call, why, message);
         }
         let mut result = ToolResult::error(message);
         result.kind = Some(if switched_off { "permission-rule" } else { "user-rejected" });
