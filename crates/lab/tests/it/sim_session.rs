@@ -70,6 +70,24 @@ fn a_resumed_session_knows_what_was_said() {
 }
 
 #[test]
+fn a_resumed_session_goes_on_with_its_script_and_begins_another_one() {
+    let place = Place::new();
+    let script = "[[answer]]\ntext = \"One.\"\n[[answer]]\ntext = \"Two.\"\n";
+    let said = |args: &[&str], script: &str| {
+        let mut client = Setup::new("2.1.325").args(args).start(&place, script);
+        client.say("go on");
+        let result = client.result();
+        assert_eq!(client.finish(), Some(0));
+        let text = |key: &str| result[key].as_str().unwrap().to_owned();
+        (text("result"), text("session_id"))
+    };
+    let (first, id) = said(&[], script);
+    assert_eq!(first, "One.");
+    assert_eq!(said(&["--resume", &id], script).0, "Two.");
+    assert_eq!(said(&["--resume", &id], "[[answer]]\ntext = \"Uno.\"\n").0, "Uno.");
+}
+
+#[test]
 fn the_latest_session_is_continued() {
     let place = Place::new();
     let id = talk(&place, "2.1.325");

@@ -61,7 +61,7 @@ impl Check {
             Self::None => true,
             Self::Start => starts,
             Self::Whole => starts && !word_at(Some(found.end)),
-            Self::StartRandom => starts && is_random(secret),
+            Self::StartRandom => starts && looks_like_key(secret),
             Self::StartDigit => starts && secret.iter().any(u8::is_ascii_digit),
             Self::StartLogin => starts && is_login(secret),
             Self::Jwt => is_jwt(secret),
@@ -156,8 +156,8 @@ pub(super) fn patterns() -> Result<Vec<Pattern>, regex::Error> {
     TABLE.iter().map(compile).collect()
 }
 
-/// Whether a key looks random: with digits, and with capitals or a long stretch without hyphens.
-fn is_random(key: &[u8]) -> bool {
+/// Whether a text looks like a key: with digits, and with capitals or a long stretch without hyphens.
+fn looks_like_key(key: &[u8]) -> bool {
     let digits = key.iter().any(u8::is_ascii_digit);
     let capitals = key.iter().any(u8::is_ascii_uppercase);
     let longest = key.split(|byte| matches!(byte, b'-' | b'_')).map(<[u8]>::len).max();
