@@ -287,12 +287,33 @@ impl Lab {
     ///
     /// When it cannot be written.
     pub fn stand_in(&self) -> io::Result<PathBuf> {
+        self.write_stand_in("claude", Vec::new())
+    }
+
+    /// What a client needs that starts and ends the CLI itself, and runs outside the laboratory:
+    /// the program to start, and the whole environment to start it with.
+    ///
+    /// The CLI is then in the network of the laboratory, and in no other way kept in: the process
+    /// that the client starts is the CLI, and the client sees all that descends from it.
+    ///
+    /// # Errors
+    ///
+    /// When the program, a script, cannot be written.
+    pub fn for_a_client(&self) -> io::Result<(PathBuf, BTreeMap<String, String>)> {
+        let program = self.write_stand_in("claude-outside", self.sandbox.network_only()?)?;
+        let mut environment = self.environment.clone();
+        environment.extend(self.sandbox.mark().map(|(name, value)| (name.into(), value.into())));
+        Ok((program, environment))
+    }
+
+    fn write_stand_in(&self, name: &str, before: Vec<String>) -> io::Result<PathBuf> {
         let (program, arguments) = self.command_line();
-        let words = std::iter::once(program.to_string_lossy().into_owned()).chain(arguments);
+        let program = program.to_string_lossy().into_owned();
+        let words = before.into_iter().chain([program]).chain(arguments);
         // Between single quotes the shell knows no escapes, so a single quote stands outside.
         let quoted: Vec<_> =
             words.map(|word| format!("'{}'", word.replace('\'', r"'\''"))).collect();
-        let path = self.root().join("claude");
+        let path = self.root().join(name);
         let mut file = fs::OpenOptions::new()
             .write(true)
             .create(true)

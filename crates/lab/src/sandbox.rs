@@ -174,7 +174,7 @@ impl Sandbox {
         };
         command.envs(variables);
         // The last, so that no variable takes its place.
-        if let Some((name, value)) = self.mark.split_once('=') {
+        if let Some((name, value)) = self.mark() {
             command.env(name, value);
         }
         command.process_group(0);
@@ -248,18 +248,31 @@ impl Sandbox {
     }
 
     fn end(&self) {
-        match self.isolation {
-            Isolation::Namespaces => {
-                if let Ok(init) = self.init() {
-                    signal(init, Signal::KILL);
-                }
-            }
-            Isolation::Mark => {
-                for pid in self.processes() {
-                    signal(pid, Signal::KILL);
-                }
-            }
+        if let (Isolation::Namespaces, Ok(init)) = (self.isolation, self.init()) {
+            signal(init, Signal::KILL);
         }
+        // With namespaces, what a client started that is in their network only.
+        for pid in self.processes() {
+            signal(pid, Signal::KILL);
+        }
+    }
+
+    /// What stands before a program so that it runs in the network of the sandbox, as the very
+    /// process that was started and in the same process table as whoever started it.
+    pub(crate) fn network_only(&self) -> io::Result<Vec<String>> {
+        match (self.isolation, &self.tools.namespaces) {
+            (Isolation::Namespaces, Some(tools)) => Ok(vec![
+                tools.nsenter.to_string_lossy().into_owned(),
+                format!("--net=/proc/{}/ns/net", self.init()?),
+                "--".to_owned(),
+            ]),
+            _ => Ok(Vec::new()),
+        }
+    }
+
+    /// The variable that marks what belongs to the sandbox.
+    pub(crate) fn mark(&self) -> Option<(&str, &str)> {
+        self.mark.split_once('=')
     }
 
     /// The first process of the namespaces: with it, they end.
@@ -283,7 +296,9 @@ impl Drop for Sandbox {
             self.end();
             let over = match self.isolation {
                 // The kernel ends what is in the namespaces before it lets go of the keeper.
-                Isolation::Namespaces => !matches!(self.keeper.try_wait(), Ok(None)),
+                Isolation::Namespaces => {
+                    !matches!(self.keeper.try_wait(), Ok(None)) && marked(&self.mark).is_empty()
+                }
                 Isolation::Mark => self.processes().is_empty(),
             };
             if over || start.elapsed() > LAST_WAIT {

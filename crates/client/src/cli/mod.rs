@@ -1,0 +1,1 @@
+//! Finding the CLI, its version, and what that version can do.

@@ -1,0 +1,1 @@
+//! MCP servers that live in this process.

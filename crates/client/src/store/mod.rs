@@ -1,0 +1,1 @@
+//! Session stores: transcripts that are kept elsewhere than on the disk of the CLI.
