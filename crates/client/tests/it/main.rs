@@ -1,8 +1,7 @@
 //! The tests of the client, in one binary.
-#![expect(
-    clippy::unwrap_used,
-    reason = "a test that cannot go on has failed"
-)]
+#![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
+
+mod transcripts;
 
 /// A test file that is not named above would never run.
 #[test]
