@@ -119,7 +119,7 @@ fn is_archived(file: &Path) -> bool {
 }
 
 /// Gathers what stands in the first and in the last 64 KiB.
-pub(super) fn digest(transcript: &Path) -> io::Result<Digest> {
+pub(crate) fn digest(transcript: &Path) -> io::Result<Digest> {
     let mut file = File::open(transcript)?;
     let mut digest = Digest::default();
     let size = file.metadata()?.len();

@@ -1,7 +1,10 @@
 //! The tests of the client, in one binary.
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
+mod stores;
 mod transcripts;
+#[cfg(feature = "real-cli")]
+mod transcripts_real;
 
 /// A test file that is not named above would never run.
 #[test]

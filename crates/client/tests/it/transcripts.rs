@@ -78,7 +78,12 @@ fn says(uuid: &str, parent: &str, response: &str, text: &str) -> Value {
 }
 
 fn calls(uuid: &str, parent: &str, response: &str, call: &str) -> Value {
-    block(uuid, parent, response, json!({"type": "tool_use", "id": call, "name": "Read", "input": {}}))
+    block(
+        uuid,
+        parent,
+        response,
+        json!({"type": "tool_use", "id": call, "name": "Read", "input": {}}),
+    )
 }
 
 fn gives(uuid: &str, parent: &str, call: &str) -> Value {
@@ -337,15 +342,27 @@ fn a_first_prompt_longer_than_what_is_read_is_shown_all_the_same() {
 #[test]
 fn a_list_is_sorted_and_has_pages() {
     let home = Home::new();
-    let ids: Vec<String> = (0..5).map(|n| format!("{n}1111111-2222-4333-8444-555555555555")).collect();
+    let ids: Vec<String> =
+        (0..5).map(|n| format!("{n}1111111-2222-4333-8444-555555555555")).collect();
     for (n, id) in ids.iter().enumerate() {
-        home.write(id, &[with(user("a", None, &format!("prompt {n}")), "entrypoint", if n == 2 { "sdk-cli" } else { "cli" })]);
-        let file = fs::File::options().append(true).open(home.file(&format!("{id}.jsonl"))).unwrap();
+        home.write(
+            id,
+            &[with(
+                user("a", None, &format!("prompt {n}")),
+                "entrypoint",
+                if n == 2 { "sdk-cli" } else { "cli" },
+            )],
+        );
+        let file =
+            fs::File::options().append(true).open(home.file(&format!("{id}.jsonl"))).unwrap();
         let time = std::time::UNIX_EPOCH + std::time::Duration::from_secs(1_000_000 + n as u64);
         file.set_modified(time).unwrap();
     }
     // None of these is a session that a list shows.
-    home.write("21111111-2222-4333-8444-555555555556", &[with(user("a", None, "x"), "isSidechain", true)]);
+    home.write(
+        "21111111-2222-4333-8444-555555555556",
+        &[with(user("a", None, "x"), "isSidechain", true)],
+    );
     home.write("21111111-2222-4333-8444-555555555557", &[json!({"type": "permission-mode"})]);
     fs::write(home.file("21111111-2222-4333-8444-555555555558.jsonl"), "").unwrap();
     home.write("notes", &[user("a", None, "x")]);
@@ -357,7 +374,10 @@ fn a_list_is_sorted_and_has_pages() {
     let all = ["prompt 4", "prompt 3", "prompt 2", "prompt 1", "prompt 0"];
     assert_eq!(shown(&ListOptions::new()), all);
     assert_eq!(shown(&ListOptions::new().offset(1).limit(2)), all[1..3]);
-    assert_eq!(shown(&ListOptions::new().without_programmatic().offset(1).limit(2)), ["prompt 3", "prompt 1"]);
+    assert_eq!(
+        shown(&ListOptions::new().without_programmatic().offset(1).limit(2)),
+        ["prompt 3", "prompt 1"]
+    );
     let elsewhere = Sessions::at(home.folder.path().join("none"));
     assert_eq!(elsewhere.list(&ListOptions::new()).unwrap(), []);
 }
@@ -458,7 +478,10 @@ fn a_fork_has_the_same_messages_under_other_ids() {
     let fork = sessions.fork(&id(), &ForkOptions::new()).unwrap();
     let copy = home.read(&fork);
     let kinds: Vec<_> = copy.iter().map(|line| line["type"].as_str().unwrap()).collect();
-    assert_eq!(kinds, ["user", "assistant", "user", "assistant", "content-replacement", "custom-title"]);
+    assert_eq!(
+        kinds,
+        ["user", "assistant", "user", "assistant", "content-replacement", "custom-title"]
+    );
     for (copy, original) in copy.iter().zip([0, 2, 6, 7]) {
         assert_eq!(copy["message"], lines[original]["message"]);
         assert_eq!(copy["sessionId"], json!(fork));
@@ -526,7 +549,8 @@ fn a_large_transcript_is_read_in_little_memory() {
     let megabyte = "x".repeat(1 << 20);
     writeln!(file, "{}", user("n0", None, "hi")).unwrap();
     for n in 1..20 {
-        writeln!(file, "{}", user(&format!("n{n}"), Some(&format!("n{}", n - 1)), &megabyte)).unwrap();
+        writeln!(file, "{}", user(&format!("n{n}"), Some(&format!("n{}", n - 1)), &megabyte))
+            .unwrap();
     }
     // The index passes over what it does not know, but has to find its end.
     for _ in 0..285 {

@@ -1,0 +1,188 @@
+//! Sessions that the real CLI holds, read and changed on disk, and resumed by the CLI.
+
+use countersign::protocol::content::ContentBlock;
+use countersign::protocol::ids::SessionId;
+use countersign::transcript::{
+    ForkOptions, ListOptions, MessageOptions, Sessions, StoredBody, StoredMessage,
+};
+use countersign_lab::script::Script;
+use countersign_lab::{Lab, Launch, Program, Version, Versions};
+use serde_json::Value;
+
+/// Two files are read at once, then a sub-agent works, then whatever is asked is answered.
+pub(crate) const SCRIPT: &str = r#"
+otherwise = "And so on."
+
+[[answer]]
+when = { agent = true }
+text = "The sub-agent is done."
+
+[[answer]]
+text = "I read both."
+tools = [
+  { name = "Read", input = { file_path = "${cwd}/a.txt" } },
+  { name = "Read", input = { file_path = "${cwd}/b.txt" } },
+]
+
+[[answer]]
+text = "Both are read."
+
+[[answer]]
+tool = { name = "AGENT", input = { description = "Work", prompt = "Do it.", subagent_type = "general-purpose", run_in_background = false } }
+
+[[answer]]
+text = "The work is done."
+"#;
+
+/// A laboratory with this version of the CLI.
+pub(crate) async fn lab(version: Version) -> Lab {
+    let cli = Versions::in_default_folder().unwrap().install(version).await.unwrap();
+    let agent = if version < Version::new(2, 1, 197) { "Task" } else { "Agent" };
+    let script = Script::parse(&SCRIPT.replace("AGENT", agent), "script").unwrap();
+    let lab = Lab::builder(Program::Real(cli), script).file("a.txt", "alpha").file("b.txt", "beta");
+    lab.start().await.unwrap()
+}
+
+pub(crate) fn launch() -> Launch {
+    Launch::new().mode("bypassPermissions")
+}
+
+/// Says these things one after the other in one process, and tells the session.
+pub(crate) async fn talk(lab: &Lab, launch: Launch, prompts: &[&str]) -> (SessionId, Vec<Value>) {
+    let mut cli = lab.launch(launch).await.unwrap();
+    let mut session = None;
+    for prompt in prompts {
+        cli.say(prompt).await.unwrap();
+        let result = cli.result().await.unwrap();
+        assert_eq!(result["is_error"], false, "{result}");
+        session = result["session_id"].as_str().map(SessionId::from);
+    }
+    let ended = cli.close().await.unwrap();
+    (session.unwrap(), ended.log.into_iter().map(|said| said.frame).collect())
+}
+
+/// The texts of a conversation, in which each call is its name and each result `=`.
+pub(crate) fn texts(messages: &[StoredMessage]) -> Vec<String> {
+    messages
+        .iter()
+        .flat_map(|message| match &message.body {
+            StoredBody::User(said) => match &said.content {
+                countersign::protocol::content::Content::Blocks(blocks) => shown(blocks),
+                content => content.texts().map(ToOwned::to_owned).collect(),
+            },
+            StoredBody::Assistant(said) => shown(said.blocks()),
+            other => panic!("{other:?}"),
+        })
+        .collect()
+}
+
+fn shown(blocks: &[ContentBlock]) -> Vec<String> {
+    let show = |block: &ContentBlock| match block {
+        ContentBlock::Text(block) => block.text.clone(),
+        ContentBlock::ToolUse(block) => block.name.clone(),
+        ContentBlock::ToolResult(_) => "=".to_owned(),
+        other => panic!("{other:?}"),
+    };
+    blocks.iter().map(show).collect()
+}
+
+/// What the model was last asked by the main conversation, as text.
+pub(crate) fn last_request(lab: &Lab) -> String {
+    let requests = lab.model().model_requests();
+    requests.last().unwrap().body["messages"].to_string()
+}
+
+async fn a_conversation_is_read_back(version: Version) {
+    let lab = lab(version).await;
+    let (session, _) = talk(&lab, launch(), &["Read both.", "Have it done."]).await;
+    let all = Sessions::at(lab.home().join(".claude"));
+    let sessions = all.clone().in_directory(lab.work());
+
+    let list = sessions.list(&ListOptions::new()).unwrap();
+    assert_eq!(list.len(), 1, "{list:?}");
+    assert_eq!(list[0].session_id, session);
+    assert_eq!(list[0].first_prompt.as_deref(), Some("Read both."));
+    assert_eq!(list[0].cwd.as_deref(), Some(&*lab.work()));
+    assert_eq!(all.list(&ListOptions::new()).unwrap(), list);
+
+    let read = |session: &SessionId| -> Vec<StoredMessage> {
+        sessions.messages(session, &MessageOptions::new()).unwrap().map(Result::unwrap).collect()
+    };
+    let said = texts(&read(&session));
+    let agent = if version < Version::new(2, 1, 197) { "Task" } else { "Agent" };
+    let expected = [
+        "Read both.",
+        "I read both.",
+        "Read",
+        "Read",
+        "=",
+        "=",
+        "Both are read.",
+        "Have it done.",
+        agent,
+        "=",
+        "The work is done.",
+    ];
+    assert_eq!(said, expected);
+
+    let agents = sessions.subagents(&session).unwrap();
+    assert_eq!(agents.len(), 1);
+    let inner = sessions.subagent_messages(&session, &agents[0].agent_id, &MessageOptions::new());
+    let inner: Vec<_> = inner.unwrap().map(Result::unwrap).collect();
+    assert_eq!(texts(&inner), ["Do it.", "The sub-agent is done."]);
+
+    sessions.rename(&session, "A title of ours").unwrap();
+    sessions.tag(&session, Some("ours")).unwrap();
+    let (resumed, _) = talk(&lab, launch().resume(session.as_str()), &["Once more."]).await;
+    assert_eq!(resumed, session);
+    assert!(last_request(&lab).contains("The work is done."));
+    let info = sessions.info(&session).unwrap().unwrap();
+    assert_eq!(info.custom_title.as_deref(), Some("A title of ours"));
+    assert_eq!(info.tag.as_deref(), Some("ours"));
+    assert_eq!(texts(&read(&session))[expected.len()..], ["Once more.", "And so on."]);
+
+    // A fork that ends before the sub-agent: the CLI goes on from there.
+    let middle = read(&session)
+        .into_iter()
+        .find(|message| texts(std::slice::from_ref(message)) == ["Both are read."]);
+    let options = ForkOptions::new().up_to_message(middle.unwrap().uuid);
+    let fork = sessions.fork(&session, &options).unwrap();
+    assert_eq!(texts(&read(&fork)), expected[..7]);
+    let (resumed, _) = talk(&lab, launch().resume(fork.as_str()), &["Another way."]).await;
+    assert_eq!(resumed, fork);
+    let request = last_request(&lab);
+    for text in ["Read both.", "alpha", "beta", "Both are read.", "Another way."] {
+        assert!(request.contains(text), "{text} is not in {request}");
+    }
+    assert!(!request.contains("Have it done."));
+    assert_eq!(texts(&read(&fork))[7..], ["Another way.", "And so on."]);
+    let info = sessions.info(&fork).unwrap().unwrap();
+    assert_eq!(info.custom_title.as_deref(), Some("A title of ours (fork)"));
+
+    sessions.archive(&session).unwrap();
+    assert!(sessions.info(&session).unwrap().unwrap().archived);
+    sessions.delete(&session).unwrap();
+    let left = sessions.list(&ListOptions::new()).unwrap();
+    assert_eq!(left.iter().map(|info| &info.session_id).collect::<Vec<_>>(), [&fork]);
+    let mut cli = lab.launch(launch().resume(session.as_str())).await.unwrap();
+    // It may be gone before it could be told anything.
+    cli.say("Hello?").await.ok();
+    let ended = cli.close().await.unwrap();
+    assert!(!ended.status.success(), "a session that is deleted cannot be resumed");
+    lab.close().await.unwrap();
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_conversation_is_read_back_325() {
+    a_conversation_is_read_back(Version::TESTED[0]).await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_conversation_is_read_back_197() {
+    a_conversation_is_read_back(Version::TESTED[1]).await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_conversation_is_read_back_62() {
+    a_conversation_is_read_back(Version::TESTED[2]).await;
+}
