@@ -5,6 +5,7 @@ use std::io;
 use std::path::PathBuf;
 use std::time::Duration;
 
+use super::key::StoreKey;
 use crate::transcript::TranscriptError;
 
 /// Why a store did not do what it was asked.
@@ -70,6 +71,12 @@ pub enum StoreSessionError {
     /// The store failed.
     #[error(transparent)]
     Store(#[from] StoreError),
+    /// There is no such session in the store.
+    #[error("no session {key} in the session store: check the id and the project")]
+    NotFound {
+        /// What was looked for.
+        key: StoreKey,
+    },
     /// The session is not what was expected, or a file is not.
     #[error(transparent)]
     Transcript(#[from] TranscriptError),

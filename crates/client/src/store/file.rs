@@ -178,7 +178,8 @@ fn append(path: &Path, mut lines: String, sync: bool) -> io::Result<()> {
         OpenOptions::new().read(true).append(true).create(true).mode(0o600).open(path)?;
     file.lock()?;
     let mut last = [b'\n'];
-    if file.seek(SeekFrom::End(0))? > 0 {
+    let length = file.seek(SeekFrom::End(0))?;
+    if length > 0 {
         file.seek(SeekFrom::End(-1))?;
         file.read_exact(&mut last)?;
     }
@@ -188,6 +189,13 @@ fn append(path: &Path, mut lines: String, sync: bool) -> io::Result<()> {
     file.write_all(lines.as_bytes())?;
     if sync {
         file.sync_data()?;
+    }
+    // The name of a file that is new has to be there as well.
+    if sync
+        && length == 0
+        && let Some(folder) = path.parent()
+    {
+        File::open(folder)?.sync_all()?;
     }
     Ok(())
 }

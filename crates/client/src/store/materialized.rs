@@ -15,7 +15,7 @@ use super::error::{StoreError, StoreSessionError};
 use super::key::{StoreKey, Subpath};
 use super::sessions::{deduplicated, split_metadata};
 use super::traits::{SessionStore, StoreFuture};
-use crate::transcript::{Fields, ProjectKey, TranscriptError, agent_metadata_path};
+use crate::transcript::{Fields, ProjectKey, agent_metadata_path};
 
 /// A configuration folder with one session in it, made from a store. It is removed when this is
 /// dropped.
@@ -97,8 +97,7 @@ impl Materialized {
         let key = key.main();
         let entries = options.wait("load", store.load(&key)).await?.unwrap_or_default();
         if entries.is_empty() {
-            let (session, place) = (key.session_id().clone(), key.project_key().as_str().into());
-            return Err(TranscriptError::NotFound { session, place }.into());
+            return Err(StoreSessionError::NotFound { key });
         }
         Self::with_entries(store, &key, entries, options).await
     }
@@ -208,7 +207,7 @@ impl Plan {
                 write(&file, &entries)?;
             }
             if let Some(metadata) = metadata {
-                write(&agent_metadata_path(&file), &[without_type(&metadata)])?;
+                write(&agent_metadata_path(&file), &[metadata])?;
             }
         }
         for (name, content) in source.map(ConfigSource::files).unwrap_or_default() {
@@ -217,15 +216,6 @@ impl Plan {
         }
         Ok(folder)
     }
-}
-
-/// The metadata of a sub-agent as the CLI keeps them: without the name that they have as an entry.
-fn without_type(metadata: &RawJson) -> RawJson {
-    let fields = metadata.decode::<serde_json::Map<_, _>>().map(|mut fields| {
-        fields.remove("type");
-        RawJson::from(serde_json::Value::Object(fields))
-    });
-    fields.unwrap_or_else(|_| metadata.clone())
 }
 
 fn write_lines(path: &Path, lines: &[RawJson]) -> io::Result<()> {

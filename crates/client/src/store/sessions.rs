@@ -7,6 +7,7 @@ use std::sync::Arc;
 use countersign_protocol::RawJson;
 use countersign_protocol::ids::{AgentId, SessionId};
 use jiff::Timestamp;
+use serde_json::json;
 use uuid::Uuid;
 
 use super::error::{StoreError, StoreSessionError};
@@ -58,7 +59,8 @@ impl StoreSessions {
         }
         match self.store.list_sessions(&self.project).await {
             Ok(sessions) => {
-                known.retain(|id, _| sessions.iter().any(|session| session.session_id == *id));
+                let there: HashSet<_> = sessions.iter().map(|s| s.session_id.clone()).collect();
+                known.retain(|id, _| there.contains(id));
                 for session in sessions {
                     let fresh = known.get(&session.session_id);
                     if fresh.is_some_and(|summary| summary.modified >= session.modified) {
@@ -228,10 +230,7 @@ impl StoreSessions {
         let key = self.key(session)?;
         match self.store.load(&key).await? {
             Some(entries) if !entries.is_empty() => Ok((key, deduplicated(entries))),
-            _ => {
-                let (session, place) = (session.clone(), self.project.as_str().into());
-                Err(TranscriptError::NotFound { session, place }.into())
-            }
+            _ => Err(StoreSessionError::NotFound { key }),
         }
     }
 
@@ -297,12 +296,19 @@ pub(super) fn deduplicated(entries: Vec<RawJson>) -> Vec<RawJson> {
     entries.into_iter().zip(keep).filter_map(|(entry, keep)| keep.then_some(entry)).collect()
 }
 
-/// Takes the entries about a sub-agent out of those by it. The last one counts.
+/// Takes the entries about a sub-agent out of those by it. The last one counts, and comes as the
+/// CLI keeps it on disk: without the type that it has as an entry.
 pub(super) fn split_metadata(entries: Vec<RawJson>) -> (Option<RawJson>, Vec<RawJson>) {
     let is_metadata = |entry: &RawJson| {
         let fields = Fields::parse(entry.as_str());
         fields.is_some_and(|fields| fields.raw("type") == Some("\"agent_metadata\""))
     };
     let (mut metadata, lines): (Vec<_>, Vec<_>) = entries.into_iter().partition(is_metadata);
-    (metadata.pop(), lines)
+    let metadata = metadata.pop().and_then(|entry| {
+        let fields = Fields::parse(entry.as_str())?;
+        let kept = fields.iter().filter(|(name, _)| *name != "type");
+        let kept: Vec<_> = kept.map(|(name, value)| format!("{}:{value}", json!(name))).collect();
+        format!("{{{}}}", kept.join(",")).parse().ok()
+    });
+    (metadata, lines)
 }

@@ -6,7 +6,7 @@ use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use super::fields::{Fields, string};
+use super::fields::{Fields, each_item, string};
 
 /// How many characters of the first prompt are shown.
 const PROMPT: usize = 200;
@@ -184,15 +184,19 @@ fn prompts(message: &str) -> Vec<String> {
     if let Some(text) = string(content) {
         return vec![text.into_owned()];
     }
-    let Ok(blocks) = serde_json::from_str::<Vec<&serde_json::value::RawValue>>(content) else {
-        return Vec::new();
-    };
-    let blocks: Vec<_> = blocks.iter().filter_map(|block| Fields::parse(block.get())).collect();
-    if blocks.iter().any(|block| block.raw("type") == Some("\"tool_result\"")) {
-        return Vec::new();
-    }
-    let texts = blocks.iter().filter(|block| block.raw("type") == Some("\"text\""));
-    texts.filter_map(|block| block.text("text")).map(Cow::into_owned).collect()
+    let (mut texts, mut is_result) = (Vec::new(), false);
+    each_item(content, |block| {
+        let block = Fields::parse(block).unwrap_or_default();
+        match block.raw("type") {
+            Some("\"tool_result\"") => is_result = true,
+            // One of the first is a prompt, or none is.
+            Some("\"text\"") if texts.len() < 16 => {
+                texts.extend(block.text("text").map(Cow::into_owned));
+            }
+            _ => {}
+        }
+    });
+    if is_result { Vec::new() } else { texts }
 }
 
 /// How the prompt of an entry begins whose line is cut off in it.

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::fmt;
 
-use serde::de::{DeserializeSeed, Deserializer, MapAccess, Visitor};
+use serde::de::{DeserializeSeed, Deserializer, MapAccess, SeqAccess, Visitor};
 use serde_json::value::RawValue;
 
 /// The outermost fields of a JSON object, in their order, each value as text.
@@ -68,6 +68,12 @@ impl<'a> Fields<'a> {
     }
 }
 
+/// Visits the items of a JSON list one by one, so that a list of millions is not held. Says
+/// whether it was a list; what is visited of one that is broken counts for nothing.
+pub(super) fn each_item(list: &str, visit: impl FnMut(&str)) -> bool {
+    serde_json::Deserializer::from_str(list).deserialize_seq(Items(visit)).is_ok()
+}
+
 /// A JSON string, decoded.
 pub(crate) fn string(raw: &str) -> Option<Cow<'_, str>> {
     let inner = raw.strip_prefix('"')?.strip_suffix('"')?;
@@ -102,6 +108,23 @@ impl<'de> serde::Deserialize<'de> for Bytes {
             }
         }
         source.deserialize_bytes(AsBytes)
+    }
+}
+
+struct Items<F>(F);
+
+impl<'a, F: FnMut(&str)> Visitor<'a> for Items<F> {
+    type Value = ();
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a list")
+    }
+
+    fn visit_seq<A: SeqAccess<'a>>(mut self, mut list: A) -> Result<(), A::Error> {
+        while let Some(item) = list.next_element::<&RawValue>()? {
+            (self.0)(item.get());
+        }
+        Ok(())
     }
 }
 

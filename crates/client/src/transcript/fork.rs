@@ -13,7 +13,7 @@ use uuid::Uuid;
 
 use super::digest::Digest;
 use super::error::{TranscriptError, io_error};
-use super::fields::Fields;
+use super::fields::{Fields, each_item};
 use super::files::Located;
 use super::index::{Entry, EntryKind, Id, Index};
 use super::info;
@@ -127,11 +127,8 @@ impl Fork {
         }
         let own = fields.id("sessionId").is_some_and(|id| *id == *self.source.as_str());
         if own && fields.raw("type") == Some("\"content-replacement\"") {
-            let list = fields.raw("replacements").and_then(|raw| {
-                serde_json::from_str::<Vec<&serde_json::value::RawValue>>(raw).ok()
-            });
-            let texts = list.into_iter().flatten().map(|value| value.get().to_owned());
-            self.replacements.extend(texts);
+            let list = fields.raw("replacements").unwrap_or_default();
+            each_item(list, |item| self.replacements.push(item.to_owned()));
         }
         None
     }
@@ -248,5 +245,6 @@ fn copy(fork: &mut Fork, source: &Path, target: &Path) -> io::Result<()> {
     let temporary = sink.into_inner().map_err(io::IntoInnerError::into_error)?;
     temporary.as_file().sync_all()?;
     temporary.persist_noclobber(target).map_err(|error| error.error)?;
-    Ok(())
+    // The name is in the folder, which is on the disk when this is done.
+    File::open(folder)?.sync_all()
 }

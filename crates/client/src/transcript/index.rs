@@ -1,13 +1,9 @@
 //! What a transcript holds, and where, without holding it.
 
 use std::collections::HashMap;
-use std::fmt;
 use std::io::{self, BufRead};
 
-use serde::de::{Deserializer as _, SeqAccess, Visitor};
-use serde_json::value::RawValue;
-
-use super::fields::Fields;
+use super::fields::{Fields, each_item};
 use super::lines::LineReader;
 
 /// What kind of entry a line is.
@@ -141,8 +137,8 @@ impl Index {
 
     /// Values of ids, by the text of the id.
     pub(crate) fn with_texts<T: Copy>(&self, values: &HashMap<Id, T>) -> HashMap<Box<str>, T> {
-        let value = |(text, id): (&Box<str>, &Id)| Some((text.clone(), *values.get(id)?));
-        self.ids.iter().filter_map(value).collect()
+        let texts = self.ids.iter();
+        texts.filter_map(|(text, id)| Some((text.clone(), *values.get(id)?))).collect()
     }
 
     fn id(&mut self, text: &str) -> Id {
@@ -183,13 +179,16 @@ impl Message {
 
 impl Block {
     fn list(content: &str) -> Vec<Self> {
+        // A response has some dozens of blocks; what has more calls than this is no conversation.
+        const MOST: usize = 4096;
         let mut blocks = Vec::new();
-        let mut source = serde_json::Deserializer::from_str(content);
         // Content that is a text has no blocks, and neither has what is broken.
-        match source.deserialize_seq(Blocks(&mut blocks)) {
-            Ok(()) => blocks,
-            Err(_) => Vec::new(),
-        }
+        let complete = each_item(content, |block| {
+            if blocks.len() < MOST {
+                blocks.extend(Self::read(block));
+            }
+        });
+        if complete { blocks } else { Vec::new() }
     }
 
     fn read(block: &str) -> Option<Self> {
@@ -203,27 +202,5 @@ impl Block {
 
     fn call(&self) -> Option<&str> {
         if self.kind == "tool_use" { self.id.as_deref() } else { self.tool_use_id.as_deref() }
-    }
-}
-
-/// Reads blocks one by one, so that a list of millions is not held.
-struct Blocks<'b>(&'b mut Vec<Block>);
-
-impl<'a> Visitor<'a> for Blocks<'_> {
-    type Value = ();
-
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("a list")
-    }
-
-    fn visit_seq<A: SeqAccess<'a>>(self, mut list: A) -> Result<(), A::Error> {
-        // A response has some dozens of blocks; what has more calls than this is no conversation.
-        const MOST: usize = 4096;
-        while let Some(block) = list.next_element::<&RawValue>()? {
-            if self.0.len() < MOST {
-                self.0.extend(Block::read(block.get()));
-            }
-        }
-        Ok(())
     }
 }

@@ -37,7 +37,7 @@ pub enum StoredBody {
     /// By the user, or by a tool.
     User(UserContent),
     /// By the model. A response is one message for each of its blocks.
-    Assistant(ModelMessage),
+    Assistant(Box<ModelMessage>),
     /// By the CLI. Only on request.
     System {
         /// What it is about, such as `compact_boundary`.

@@ -3,8 +3,6 @@
 
 mod stores;
 mod transcripts;
-#[cfg(feature = "real-cli")]
-mod transcripts_real;
 
 /// A test file that is not named above would never run.
 #[test]

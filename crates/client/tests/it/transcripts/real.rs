@@ -6,8 +6,7 @@ use countersign::transcript::{
     ForkOptions, ListOptions, MessageOptions, Sessions, StoredBody, StoredMessage,
 };
 use countersign_lab::script::Script;
-use countersign_lab::{Lab, Launch, Program, Version, Versions};
-use serde_json::Value;
+use countersign_lab::{Lab, Launch, Program, Said, Version, Versions};
 
 /// Two files are read at once, then a sub-agent works, then whatever is asked is answered.
 pub(crate) const SCRIPT: &str = r#"
@@ -48,7 +47,7 @@ pub(crate) fn launch() -> Launch {
 }
 
 /// Says these things one after the other in one process, and tells the session.
-pub(crate) async fn talk(lab: &Lab, launch: Launch, prompts: &[&str]) -> (SessionId, Vec<Value>) {
+pub(crate) async fn talk(lab: &Lab, launch: Launch, prompts: &[&str]) -> (SessionId, Vec<Said>) {
     let mut cli = lab.launch(launch).await.unwrap();
     let mut session = None;
     for prompt in prompts {
@@ -58,7 +57,7 @@ pub(crate) async fn talk(lab: &Lab, launch: Launch, prompts: &[&str]) -> (Sessio
         session = result["session_id"].as_str().map(SessionId::from);
     }
     let ended = cli.close().await.unwrap();
-    (session.unwrap(), ended.log.into_iter().map(|said| said.frame).collect())
+    (session.unwrap(), ended.log)
 }
 
 /// The texts of a conversation, in which each call is its name and each result `=`.
@@ -71,7 +70,7 @@ pub(crate) fn texts(messages: &[StoredMessage]) -> Vec<String> {
                 content => content.texts().map(ToOwned::to_owned).collect(),
             },
             StoredBody::Assistant(said) => shown(said.blocks()),
-            other => panic!("{other:?}"),
+            other => vec![format!("{other:?}")],
         })
         .collect()
 }
@@ -81,7 +80,7 @@ fn shown(blocks: &[ContentBlock]) -> Vec<String> {
         ContentBlock::Text(block) => block.text.clone(),
         ContentBlock::ToolUse(block) => block.name.clone(),
         ContentBlock::ToolResult(_) => "=".to_owned(),
-        other => panic!("{other:?}"),
+        other => format!("{other:?}"),
     };
     blocks.iter().map(show).collect()
 }
@@ -136,6 +135,10 @@ async fn a_conversation_is_read_back(version: Version) {
     let (resumed, _) = talk(&lab, launch().resume(session.as_str()), &["Once more."]).await;
     assert_eq!(resumed, session);
     assert!(last_request(&lab).contains("The work is done."));
+    // On resuming, 2.1.62 leaves out all parallel calls but the one that the conversation went on
+    // from; newer versions put them back.
+    let whole = version >= Version::new(2, 1, 197);
+    assert_eq!(last_request(&lab).contains("alpha"), whole);
     let info = sessions.info(&session).unwrap().unwrap();
     assert_eq!(info.custom_title.as_deref(), Some("A title of ours"));
     assert_eq!(info.tag.as_deref(), Some("ours"));
@@ -151,7 +154,8 @@ async fn a_conversation_is_read_back(version: Version) {
     let (resumed, _) = talk(&lab, launch().resume(fork.as_str()), &["Another way."]).await;
     assert_eq!(resumed, fork);
     let request = last_request(&lab);
-    for text in ["Read both.", "alpha", "beta", "Both are read.", "Another way."] {
+    assert_eq!(request.contains("alpha"), whole);
+    for text in ["Read both.", "beta", "Both are read.", "Another way."] {
         assert!(request.contains(text), "{text} is not in {request}");
     }
     assert!(!request.contains("Have it done."));
