@@ -71,3 +71,8 @@ pub(crate) use self::index::Index;
 pub(crate) use self::info::digest as digest_of_file;
 pub(crate) use self::lines::LineReader;
 pub(crate) use self::message::Parents;
+
+/// The examples of the guide are compiled.
+#[cfg(doctest)]
+#[doc = include_str!("../../../../docs/sessions.md")]
+struct Guide;
