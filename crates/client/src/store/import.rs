@@ -1,8 +1,8 @@
 //! From disk into a store.
 
-use std::fs::{self, File};
+use std::fs::File;
 use std::io::{self, BufReader};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use countersign_protocol::RawJson;
 use countersign_protocol::ids::SessionId;
@@ -12,7 +12,7 @@ use super::error::StoreSessionError;
 use super::key::{StoreKey, Subpath};
 use super::traits::SessionStore;
 use crate::transcript::{
-    LineReader, ProjectKey, Sessions, agent_metadata_path, agent_transcripts, io_error,
+    LineReader, ProjectKey, Sessions, agent_metadata, agent_transcripts, io_error,
 };
 
 /// How many bytes are appended at once.
@@ -109,8 +109,9 @@ impl Reader {
         sessions: &Sessions,
         session: &SessionId,
     ) -> Result<(), StoreSessionError> {
-        let (transcript, folder, project) = sessions.transcript(session)?;
-        let name = project.file_name().unwrap_or_default().to_string_lossy();
+        let files = sessions.locate(session)?;
+        let (transcript, folder) = (files.transcript, files.folder);
+        let name = files.project.file_name().unwrap_or_default().to_string_lossy();
         let project = ProjectKey::from_name(&name).unwrap_or_else(|| ProjectKey::of_text(&name));
         let key = StoreKey::new(project, session.clone())?;
         self.read_file(&transcript, &key).map_err(io_error("read", &transcript))?;
@@ -128,7 +129,7 @@ impl Reader {
         Ok(())
     }
 
-    fn read_file(&mut self, file: &PathBuf, key: &StoreKey) -> io::Result<()> {
+    fn read_file(&mut self, file: &Path, key: &StoreKey) -> io::Result<()> {
         let mut lines = LineReader::new(BufReader::new(File::open(file)?));
         let mut batch = Vec::new();
         let mut bytes = 0;
@@ -160,7 +161,7 @@ impl Reader {
 
 /// What is known about a sub-agent, as the entry that a mirror would have got.
 fn metadata(transcript: &Path) -> Option<RawJson> {
-    let text = fs::read_to_string(agent_metadata_path(transcript)).ok()?;
+    let text = agent_metadata(transcript)?;
     let mut fields: serde_json::Map<_, _> = serde_json::from_str(&text).ok()?;
     fields.insert("type".to_owned(), "agent_metadata".into());
     Some(RawJson::from(serde_json::Value::Object(fields)))

@@ -13,13 +13,13 @@ const MOST_FILES: usize = 100_000;
 
 /// The files of one session.
 #[derive(Clone, Debug)]
-pub(super) struct Located {
+pub(crate) struct Located {
     /// The transcript.
-    pub(super) transcript: PathBuf,
+    pub(crate) transcript: PathBuf,
     /// The folder beside it, which need not be there.
-    pub(super) folder: PathBuf,
+    pub(crate) folder: PathBuf,
     /// The folder of the project.
-    pub(super) project: PathBuf,
+    pub(crate) project: PathBuf,
 }
 
 impl Located {

@@ -47,7 +47,6 @@ impl<R: BufRead> LineReader<R> {
             if self.offset == offset {
                 return Ok(None);
             }
-            // Borrowing once more is cheaper than a loop that the borrow checker cannot follow.
             if length <= MAX_LINE as u64 && !self.line.trim_ascii().is_empty() {
                 let length = self.line.len();
                 let text = String::from_utf8_lossy(&self.line);

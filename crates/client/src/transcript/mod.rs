@@ -71,6 +71,7 @@ pub(crate) use self::index::Index;
 pub(crate) use self::info::digest as digest_of_file;
 pub(crate) use self::lines::LineReader;
 pub(crate) use self::message::Parents;
+pub(crate) use self::subagents::metadata as agent_metadata;
 
 /// The examples of the guide are compiled.
 #[cfg(doctest)]

@@ -139,6 +139,9 @@ impl Sessions {
 
     /// Gives a session a title. White space around it is taken away.
     ///
+    /// A session may be renamed while it runs. Version 2.1.62 then writes the title that it began
+    /// with again when it ends; 2.1.197 keeps the new one.
+    ///
     /// # Errors
     ///
     /// When the title is blank, the id is not a UUID, there is no such session, or it cannot be
@@ -204,17 +207,8 @@ impl Sessions {
         edit::delete(&self.locate(session)?)
     }
 
-    /// The files of a session.
-    pub(crate) fn transcript(
-        &self,
-        session: &SessionId,
-    ) -> Result<(PathBuf, PathBuf, PathBuf), TranscriptError> {
-        let files = self.locate(session)?;
-        Ok((files.transcript, files.folder, files.project))
-    }
-
     /// Finds the files of a session: those that were written last, if there are several.
-    fn locate(&self, session: &SessionId) -> Result<Located, TranscriptError> {
+    pub(crate) fn locate(&self, session: &SessionId) -> Result<Located, TranscriptError> {
         checked_session(session)?;
         let found = self.projects()?.into_iter().filter_map(|project| {
             let files = Located::new(&project, session);

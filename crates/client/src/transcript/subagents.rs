@@ -62,7 +62,7 @@ pub(super) fn find(session: &Path, agent: &AgentId) -> Option<(PathBuf, Parents)
 }
 
 /// What is written beside the transcript of a sub-agent.
-fn metadata(transcript: &Path) -> Option<String> {
+pub(crate) fn metadata(transcript: &Path) -> Option<String> {
     const LARGEST: u64 = 1 << 20;
     let file = agent_metadata_path(transcript);
     let known = fs::metadata(&file).ok()?;
