@@ -173,21 +173,35 @@ impl<'a> Responses<'a> {
         let calls: HashSet<Id> = self.of(members).flat_map(|entry| entry.calls.to_vec()).collect();
         let mut siblings: Vec<usize> =
             members.iter().copied().filter(|at| !taken.contains(at)).collect();
+        let is_own = |entry: &Entry| entry.parent.is_some_and(|parent| uuids.contains(&parent));
+        // In the order of the calls, and those with another parent behind them: what has one of
+        // our entries for a parent has the better claim to answer a call.
+        let mut places: HashMap<Id, usize> = HashMap::new();
+        for (place, entry) in self.of(members).enumerate() {
+            for id in entry.calls.iter().chain([&entry.uuid]) {
+                places.entry(*id).or_insert(place);
+            }
+        }
+        let mut found: Vec<usize> = self.results.get(&response).cloned().unwrap_or_default();
+        found.retain(|at| !taken.contains(at));
+        found.sort_by_cached_key(|at| {
+            let entry = self.entries.get(*at)?;
+            let names = entry.calls.iter().chain(&entry.parent).chain(&entry.source);
+            let place = names.filter_map(|id| places.get(id)).min().filter(|_| is_own(entry));
+            Some((!is_own(entry), place.copied()))
+        });
         let mut results: Vec<usize> = Vec::new();
-        for &at in self.results.get(&response).map_or(&[][..], Vec::as_slice) {
-            let Some(entry) = self.entries.get(at).filter(|_| !taken.contains(&at)) else {
-                continue;
-            };
-            let own = entry.parent.is_some_and(|parent| uuids.contains(&parent));
+        for at in found {
+            let Some(entry) = self.entries.get(at) else { continue };
             // A result with another parent counts if a call of the response has no other.
             let open =
                 entry.calls.iter().any(|call| calls.contains(call) && !answered.contains(call));
-            if own || open {
+            if is_own(entry) || open {
                 answered.extend(&*entry.calls);
                 results.push(at);
             }
         }
-        // Stable, so that entries of the same time stay in the order of the file.
+        // Stable, so that entries of the same time stay in the order that they have.
         let time = |at: &usize| self.entries.get(*at).map(|entry| entry.time);
         siblings.sort_by_key(time);
         results.sort_by_key(time);

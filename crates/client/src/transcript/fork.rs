@@ -99,9 +99,9 @@ impl Fork {
         let by_uuid: HashMap<Id, &Entry> =
             entries.iter().map(|entry| (entry.uuid, *entry)).collect();
         let uuids: HashMap<Id, Uuid> = by_uuid.keys().map(|id| (*id, Uuid::new_v4())).collect();
+        let mut ancestors = Ancestors { by_uuid, known: HashMap::new() };
         let copies = entries.iter().filter(kept).filter_map(|entry| {
-            let parent = kept_ancestor(&by_uuid, entry);
-            let parent = parent.and_then(|id| uuids.get(&id)).copied();
+            let parent = ancestors.of(entry).and_then(|id| uuids.get(&id)).copied();
             Some((entry.offset, Copied { uuid: *uuids.get(&entry.uuid)?, parent }))
         });
         let given = options.title.as_deref().map(str::trim).filter(|title| !title.is_empty());
@@ -196,18 +196,32 @@ impl Fork {
     }
 }
 
-/// The nearest entry before this one that is copied. Entries about progress are not.
-fn kept_ancestor(by_uuid: &HashMap<Id, &Entry>, entry: &Entry) -> Option<Id> {
-    let mut next = entry.parent;
-    // A circle of such entries ends nowhere; no chain of them is longer than the transcript.
-    for _ in 0..by_uuid.len() {
-        let parent = by_uuid.get(&next?)?;
-        if parent.kind != EntryKind::Progress {
-            return Some(parent.uuid);
-        }
-        next = parent.parent;
+/// Finds the nearest entry before another that is copied: entries about progress are not.
+struct Ancestors<'a> {
+    by_uuid: HashMap<Id, &'a Entry>,
+    /// What was found for entries about progress, so that a long chain of them is walked once.
+    /// Those on a walk have none until it ends, and those in a circle never have one.
+    known: HashMap<Id, Option<Id>>,
+}
+
+impl Ancestors<'_> {
+    fn of(&mut self, entry: &Entry) -> Option<Id> {
+        let (mut next, mut walked) = (entry.parent, Vec::new());
+        let found = loop {
+            let Some(parent) = next.and_then(|id| self.by_uuid.get(&id)) else { break None };
+            if parent.kind != EntryKind::Progress {
+                break Some(parent.uuid);
+            }
+            if let Some(found) = self.known.get(&parent.uuid) {
+                break *found;
+            }
+            self.known.insert(parent.uuid, None);
+            walked.push(parent.uuid);
+            next = parent.parent;
+        };
+        self.known.extend(walked.into_iter().map(|id| (id, found)));
+        found
     }
-    None
 }
 
 /// Forks a session on disk. The fork appears under its name when it is complete.

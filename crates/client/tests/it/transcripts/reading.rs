@@ -63,6 +63,41 @@ fn parallel_calls_are_put_back_with_their_results() {
 }
 
 #[test]
+fn results_of_the_same_time_are_in_the_order_of_their_calls() {
+    let late = |entry| with(entry, "timestamp", "2026-01-01T00:00:01.000Z");
+    let lines = |first: Value, second: Value| {
+        [
+            user("p", None, "go"),
+            calls("c1", "p", "r1", "x1"),
+            calls("c2", "c1", "r1", "x2"),
+            calls("c3", "c2", "r1", "x3"),
+            first,
+            second,
+            gives("g1", "c1", "x1"),
+            says("e", "g1", "r2", "Done."),
+        ]
+    };
+    let (two, three) = (gives("g2", "c2", "x2"), gives("g3", "c3", "x3"));
+    let by_call = ["p", "c1", "c2", "c3", "g2", "g3", "g1", "e"];
+    check(&lines(three.clone(), two.clone()), &by_call);
+    let by_time = ["p", "c1", "c2", "c3", "g3", "g2", "g1", "e"];
+    check(&lines(late(two), three), &by_time);
+}
+
+#[test]
+fn a_response_of_very_many_calls_is_read() {
+    let mut lines = vec![user("p", None, "go"), calls("c0", "p", "r", "x0")];
+    for n in 1..20_000 {
+        lines.push(calls(&format!("c{n}"), "c0", "r", &format!("x{n}")));
+        lines.push(gives(&format!("g{n}"), &format!("c{n}"), &format!("x{n}")));
+    }
+    lines.push(gives("g0", "c0", "x0"));
+    let home = Home::new();
+    home.write(SESSION, &lines);
+    assert_eq!(messages(&home, &MessageOptions::new()).len(), lines.len());
+}
+
+#[test]
 fn a_result_with_another_parent_is_found_by_its_call() {
     check(
         &[
