@@ -167,7 +167,6 @@ impl Content {
     pub fn audio(bytes: impl AsRef<[u8]>, mime_type: impl Into<String>) -> Self {
         Self::Audio { data: BASE64_STANDARD.encode(bytes), mime_type: mime_type.into() }
     }
-
 }
 
 impl From<ResourceLink> for Content {

@@ -111,9 +111,11 @@ pub(super) fn result<T: Serialize + ?Sized>(id: &RawValue, result: &T) -> RawJso
     }
     match RawJson::from_value(&Answer { jsonrpc: "2.0", id, result }) {
         Ok(answer) => answer,
-        Err(problem) => {
-            error(Some(id), ErrorCode::INTERNAL, &format!("the result cannot be written: {problem}"))
-        }
+        Err(problem) => error(
+            Some(id),
+            ErrorCode::INTERNAL,
+            &format!("the result cannot be written: {problem}"),
+        ),
     }
 }
 

@@ -70,7 +70,8 @@ impl RunningCall {
             return End::Finished(result);
         }
         self.number = Some(self.state.shared().enter(&self.state, self.handshake));
-        let end = self.wait(&mut work).await;
+        // In a box, so that a call that need not wait stays small.
+        let end = Box::pin(self.wait(&mut work)).await;
         work.abandon();
         end
     }

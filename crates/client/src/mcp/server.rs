@@ -80,9 +80,9 @@ impl McpServer {
             return None;
         }
         let mut settings = SdkMcpServerSettings::new();
-        settings.timeout = self.timeout.map(|limit| {
-            Num::from(u64::try_from(limit.as_millis()).unwrap_or(u64::MAX))
-        });
+        settings.timeout = self
+            .timeout
+            .map(|limit| Num::from(u64::try_from(limit.as_millis()).unwrap_or(u64::MAX)));
         settings.tools = (!self.policies.is_empty()).then(|| self.policies.clone());
         Some(settings)
     }
@@ -144,7 +144,7 @@ impl Connection {
     pub(crate) fn handle(&self, message: RawJson) -> impl Future<Output = RawJson> + Send + use<> {
         let step = match &self.0 {
             Link::Tools(connection) => Answering::Tools(connection.take(message)),
-            Link::Rmcp(connection) => Answering::Rmcp(connection.take(&message)),
+            Link::Rmcp(connection) => Answering::Rmcp(Box::new(connection.take(&message))),
         };
         async move {
             match step {
@@ -158,7 +158,8 @@ impl Connection {
 
 enum Answering {
     Tools(Step),
-    Rmcp(super::rmcp_server::Step),
+    /// In a box, so that the other kind stays small.
+    Rmcp(Box<super::rmcp_server::Step>),
 }
 
 impl fmt::Debug for Connection {
