@@ -11,7 +11,7 @@ use countersign_protocol::{Num, RawJson};
 
 use super::connection::{Step, ToolConnection};
 use super::rmcp_server::{RmcpConnection, RmcpServer};
-use super::{Outgoing, ToolServer, rpc};
+use super::{Outgoing, ToolServer};
 
 /// An MCP server that lives in this process.
 ///
