@@ -18,17 +18,23 @@ use super::{ToolServer, rpc};
 ///
 /// ```
 /// use countersign::mcp::{Call, Tool};
+/// use serde::Deserialize;
 ///
-/// async fn count(to: Vec<u32>, call: Call) -> Result<String, String> {
-///     for (done, number) in to.iter().enumerate() {
-///         if call.is_cancelled() {
-///             return Err("stopped".to_owned());
-///         }
-///         call.progress(done as f64, Some(to.len() as f64), Some(&format!("at {number}")));
-///     }
-///     Ok(format!("{} numbers", to.len()))
+/// #[derive(Deserialize)]
+/// struct Visit {
+///     rooms: Vec<String>,
 /// }
-/// let tool = Tool::new("count", "Counts.", count);
+///
+/// async fn visit(Visit { rooms }: Visit, call: Call) -> Result<String, String> {
+///     for (done, room) in rooms.iter().enumerate() {
+///         if call.is_cancelled() {
+///             return Err(format!("stopped before {room}"));
+///         }
+///         call.progress(done as f64, Some(rooms.len() as f64), Some(room));
+///     }
+///     Ok(format!("{} rooms", rooms.len()))
+/// }
+/// let tool = Tool::new("visit", "Visits rooms.", visit);
 /// ```
 #[derive(Clone)]
 pub struct Call {

@@ -66,3 +66,8 @@ pub use self::tool_server::ToolServer;
 
 /// Takes the messages that a server begins with.
 type Outgoing = Arc<dyn Fn(RawJson) + Send + Sync>;
+
+/// The examples of the guide are compiled and run.
+#[cfg(doctest)]
+#[doc = include_str!("../../../../docs/mcp.md")]
+struct Guide;

@@ -1,6 +1,7 @@
 //! A server that a session can be given, of whatever kind.
 
 use std::fmt;
+use std::pin::Pin;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -144,13 +145,13 @@ impl Connection {
     pub(crate) fn handle(&self, message: RawJson) -> impl Future<Output = RawJson> + Send + use<> {
         let step = match &self.0 {
             Link::Tools(connection) => Answering::Tools(connection.take(message)),
-            Link::Rmcp(connection) => Answering::Rmcp(Box::new(connection.take(&message))),
+            Link::Rmcp(connection) => Answering::Rmcp(Box::pin(connection.take(&message).answer())),
         };
         async move {
             match step {
                 Answering::Tools(Step::Answer(answer)) => answer,
                 Answering::Tools(Step::Run(call)) => call.run().await,
-                Answering::Rmcp(step) => step.answer().await,
+                Answering::Rmcp(answer) => answer.await,
             }
         }
     }
@@ -159,7 +160,7 @@ impl Connection {
 enum Answering {
     Tools(Step),
     /// In a box, so that the other kind stays small.
-    Rmcp(Box<super::rmcp_server::Step>),
+    Rmcp(Pin<Box<dyn Future<Output = RawJson> + Send>>),
 }
 
 impl fmt::Debug for Connection {

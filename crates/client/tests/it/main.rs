@@ -1,6 +1,8 @@
 //! The tests of the client, in one binary.
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
+#[cfg(feature = "mcp")]
+mod mcp;
 mod stores;
 mod transcripts;
 

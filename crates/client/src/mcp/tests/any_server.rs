@@ -14,7 +14,7 @@ use rmcp::{ErrorData, RoleServer, ServerHandler};
 use serde_json::{Value, json};
 use tokio::sync::Notify;
 
-use super::{Wire, call, cancelled};
+use super::{Wire, call, cancelled, started};
 use crate::mcp::McpServer;
 
 const HELLO: &str = r#"{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"claude-code","version":"2.1.325"}}}"#;
@@ -196,7 +196,7 @@ async fn what_the_server_says_by_itself_goes_out() {
 #[tokio::test(start_paused = true)]
 async fn a_cancelled_request_is_answered_and_its_handler_given_up() {
     let (wire, began, dropped) = waiting();
-    let waits = tokio::spawn(wire.post(&call(1, &json!({"do": "wait"}))));
+    let waits = started(wire.post(&call(1, &json!({"do": "wait"}))));
     began.notified().await;
     // An id that is in use cannot be told from the first.
     let twice = wire.post(&call(1, &json!({}))).await;
@@ -210,7 +210,7 @@ async fn a_cancelled_request_is_answered_and_its_handler_given_up() {
 #[tokio::test(start_paused = true)]
 async fn a_request_that_nobody_waits_for_is_given_up() {
     let (wire, began, dropped) = waiting();
-    let waits = tokio::spawn(wire.post(&call(1, &json!({"do": "wait"}))));
+    let waits = started(wire.post(&call(1, &json!({"do": "wait"}))));
     began.notified().await;
     waits.abort();
     dropped.notified().await;
@@ -221,7 +221,7 @@ async fn a_request_that_nobody_waits_for_is_given_up() {
 async fn a_second_handshake_begins_anew() {
     let (wire, began, dropped) = waiting();
     wire.post(HELLO).await;
-    let waits = tokio::spawn(wire.post(&call(1, &json!({"do": "wait"}))));
+    let waits = started(wire.post(&call(1, &json!({"do": "wait"}))));
     began.notified().await;
     assert_eq!(wire.post(HELLO).await["result"]["instructions"], "Read.");
     assert_eq!(waits.await.unwrap()["error"]["code"], -32800);
@@ -232,7 +232,7 @@ async fn a_second_handshake_begins_anew() {
 #[tokio::test]
 async fn the_end_of_the_session_ends_the_server() {
     let (wire, began, dropped) = waiting();
-    let waits = tokio::spawn(wire.post(&call(1, &json!({"do": "wait"}))));
+    let waits = started(wire.post(&call(1, &json!({"do": "wait"}))));
     began.notified().await;
     let not_begun = wire.post(&call(2, &json!({"do": "wait"})));
     drop(wire);

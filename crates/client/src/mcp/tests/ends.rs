@@ -6,7 +6,7 @@ use std::time::Duration;
 use serde_json::{Value, json};
 use tokio::sync::Notify;
 
-use super::{Wire, call, cancelled, idle};
+use super::{Wire, call, cancelled, idle, started};
 use crate::mcp::{Call, McpServer, Tool, ToolServer};
 
 /// A tool that says when it has begun, and waits until it is cancelled.
@@ -54,9 +54,9 @@ fn text(answer: &Value) -> &str {
 async fn a_cancelled_call_is_told_and_no_other() {
     let began = Arc::new(Notify::new());
     let wire = patient(&began);
-    let first = tokio::spawn(wire.post(&call(1, &json!({}))));
+    let first = started(wire.post(&call(1, &json!({}))));
     began.notified().await;
-    let second = tokio::spawn(wire.post(&call(2, &json!({}))));
+    let second = started(wire.post(&call(2, &json!({}))));
     began.notified().await;
     assert_eq!(wire.post(&cancelled(1)).await, json!({"jsonrpc": "2.0", "result": {}, "id": 0}));
     assert_eq!(text(&first.await.unwrap()), "stopped: true");
@@ -77,7 +77,7 @@ async fn a_cancellation_that_overtakes_its_call_is_not_lost() {
 async fn a_cancelled_call_whose_tool_does_not_listen_is_given_up() {
     let (began, dropped) = (Arc::default(), Arc::default());
     let wire = Wire::to(ToolServer::new("s").tool(stubborn(&began, &dropped)));
-    let call = tokio::spawn(wire.post(&call(1, &json!({}))));
+    let call = started(wire.post(&call(1, &json!({}))));
     began.notified().await;
     wire.post(&cancelled(1)).await;
     assert_eq!(text(&call.await.unwrap()), "the tool `t` was cancelled");
@@ -104,7 +104,7 @@ async fn a_call_that_takes_too_long_fails() {
 async fn a_second_handshake_withdraws_what_was_asked_before_it() {
     let began = Arc::new(Notify::new());
     let wire = patient(&began);
-    let old = tokio::spawn(wire.post(&call(1, &json!({}))));
+    let old = started(wire.post(&call(1, &json!({}))));
     began.notified().await;
     let not_begun = wire.post(&call(2, &json!({})));
     wire.post(&cancelled(3)).await;
@@ -114,7 +114,7 @@ async fn a_second_handshake_withdraws_what_was_asked_before_it() {
     assert_eq!(text(&not_begun.await), "stopped: true");
     // The numbers begin again, and what was said about the old ones does not count.
     began.notified().await;
-    let new = tokio::spawn(wire.post(&call(3, &json!({}))));
+    let new = started(wire.post(&call(3, &json!({}))));
     began.notified().await;
     assert!(!new.is_finished());
     wire.post(&cancelled(3)).await;
@@ -126,7 +126,7 @@ async fn the_end_of_the_session_ends_its_calls() {
     let (began, dropped) = (Arc::default(), Arc::default());
     let server = ToolServer::new("s").tool(stubborn(&began, &dropped)).tool(idle("u"));
     let wire = Wire::to(server.clone());
-    let running = tokio::spawn(wire.post(&call(1, &json!({}))));
+    let running = started(wire.post(&call(1, &json!({}))));
     began.notified().await;
     let not_begun = wire.post(&call(2, &json!({})));
     drop(wire);
@@ -147,7 +147,7 @@ async fn a_call_that_nobody_waits_for_is_withdrawn() {
             std::future::pending::<Result<String, String>>().await
         }
     });
-    let call = tokio::spawn(wire.post(&call(1, &json!({}))));
+    let call = started(wire.post(&call(1, &json!({}))));
     let token = receive.recv().await.unwrap();
     assert!(!token.is_cancelled());
     call.abort();

@@ -66,6 +66,15 @@ fn cancelled(id: usize) -> String {
     json!({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": params}).to_string()
 }
 
+/// Begins with something that does not end by itself.
+#[expect(clippy::disallowed_methods, reason = "each test waits for what it started")]
+fn started<F>(work: F) -> tokio::task::JoinHandle<F::Output>
+where
+    F: Future<Output: Send> + Send + 'static,
+{
+    tokio::spawn(work)
+}
+
 /// A tool that does nothing.
 fn idle(name: &str) -> Tool {
     Tool::new(name, "Does nothing.", async |_: RawJson| Ok::<_, String>("done"))
