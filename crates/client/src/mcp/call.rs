@@ -183,6 +183,7 @@ impl CallState {
             let wire: Meta<'_> = self
                 .request
                 .meta()
+                .filter(|meta| meta.starts_with('{'))
                 .and_then(|meta| serde_json::from_str(meta).ok())
                 .unwrap_or_default();
             Known {

@@ -3,21 +3,19 @@
 //! `tools/call` and the few other methods are served here and not by rmcp's service loop, which costs
 //! many times more for a call: see `docs/mcp.md`.
 
-use std::borrow::Cow;
 use std::collections::{HashMap, VecDeque};
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use countersign_protocol::RawJson;
-use serde::Deserialize;
 use serde_json::value::RawValue;
 
 use super::call::CallState;
-use super::call_request::{CallParams, CallRequest};
-use super::rpc::{self, ErrorCode, Incoming};
+use super::call_request::{CallRequest, Parts};
+use super::rpc::{self, ErrorCode, Incoming, Params, Text};
 use super::running::RunningCall;
-use super::{Outgoing, ToolServer};
+use super::{Outgoing, Tool, ToolServer};
 
 /// How many cancellations are remembered whose call is not known.
 const EARLY: usize = 64;
@@ -37,8 +35,8 @@ pub(super) enum Step {
 
 impl ToolConnection {
     pub(super) fn new(server: ToolServer, limit: Option<Duration>, outgoing: Outgoing) -> Self {
-        let (handshakes, waiting) = (AtomicU64::default(), Mutex::default());
-        let shared = Arc::new(Shared { server, outgoing, limit, handshakes, waiting });
+        let (handshakes, unpolled, waiting) = Default::default();
+        let shared = Arc::new(Shared { server, outgoing, limit, handshakes, unpolled, waiting });
         shared.server.join(&shared);
         Self { shared }
     }
@@ -47,12 +45,12 @@ impl ToolConnection {
     pub(super) fn take(&self, message: RawJson) -> Step {
         let call = match Incoming::parse(&message) {
             Ok(Incoming::Request { id, method, params }) if method == "tools/call" => {
-                self.find(id, params).map(|(tool, params)| (tool, params.parts(id, &message)))
+                self.find(id, &params).map(|tool| (tool, Parts::new(id, &params, &message)))
             }
-            Ok(Incoming::Request { id, method, params }) => Err(self.request(id, &method, params)),
+            Ok(Incoming::Request { id, method, params }) => Err(self.request(id, &method, &params)),
             Ok(Incoming::Notification { method, params }) => {
-                if method == "notifications/cancelled" {
-                    self.cancel(params);
+                if let ("notifications/cancelled", Some(id)) = (&*method, params.request_id) {
+                    self.shared.cancel(id.get());
                 }
                 Err(rpc::acknowledgement())
             }
@@ -62,6 +60,7 @@ impl ToolConnection {
         match call {
             Ok((tool, parts)) => {
                 let request = CallRequest::new(message, parts);
+                self.shared.unpolled.fetch_add(1, Ordering::AcqRel);
                 let state = Arc::new(CallState::new(request, Arc::clone(&self.shared)));
                 Step::Run(RunningCall::new(state, tool, self.shared.handshake()))
             }
@@ -69,16 +68,15 @@ impl ToolConnection {
         }
     }
 
-    fn request(&self, id: &RawValue, method: &str, params: Option<&RawValue>) -> RawJson {
+    fn request(&self, id: &RawValue, method: &str, params: &Params<'_>) -> RawJson {
         match method {
             "tools/list" => rpc::result(id, &self.shared.server.listing()),
             "ping" => rpc::result(id, &RawJson::empty_object()),
             "initialize" => {
                 // The CLI begins anew, and has forgotten what it asked for.
                 self.shared.begin_anew();
-                let requested = params.and_then(|params| decoded::<Initialize<'_>>(params).ok());
-                let version = requested.map(|params| params.protocol_version).unwrap_or_default();
-                rpc::result(id, &self.shared.server.greeting(&version))
+                let requested = Text::of(params.protocol_version).unwrap_or_default();
+                rpc::result(id, &self.shared.server.greeting(&requested))
             }
             method => {
                 let problem = format!("there is no method `{method}`");
@@ -88,23 +86,14 @@ impl ToolConnection {
     }
 
     /// The tool that is called, or the answer that says why it cannot be.
-    fn find<'a>(
-        &self,
-        id: &RawValue,
-        params: Option<&'a RawValue>,
-    ) -> Result<(Arc<super::Tool>, CallParams<'a>), RawJson> {
+    fn find(&self, id: &RawValue, params: &Params<'_>) -> Result<Arc<Tool>, RawJson> {
         let invalid = |problem: &str| rpc::error(Some(id), ErrorCode::INVALID_PARAMS, problem);
-        let params = CallParams::parse(params).map_err(|problem| invalid(&problem))?;
-        match self.shared.server.find(&params.name) {
-            Some(tool) => Ok((tool, params)),
-            None => Err(invalid(&format!("there is no tool `{}`", params.name))),
+        let name = Text::of(params.name).ok_or_else(|| invalid("a call names its tool"))?;
+        if params.arguments.is_some_and(|arguments| !arguments.get().starts_with('{')) {
+            return Err(invalid("the arguments are not an object"));
         }
-    }
-
-    fn cancel(&self, params: Option<&RawValue>) {
-        if let Some(Ok(cancelled)) = params.map(decoded::<Cancelled<'_>>) {
-            self.shared.cancel(cancelled.request_id.get());
-        }
+        let tool = self.shared.server.find(&name);
+        tool.ok_or_else(|| invalid(&format!("there is no tool `{name}`")))
     }
 }
 
@@ -121,6 +110,8 @@ pub(super) struct Shared {
     limit: Option<Duration>,
     /// How often the CLI has begun anew, or [`Self::CLOSED`].
     handshakes: AtomicU64,
+    /// How many calls were taken and not polled yet.
+    unpolled: AtomicUsize,
     waiting: Mutex<Waiting>,
 }
 
@@ -131,7 +122,8 @@ struct Waiting {
     /// By a number of our own: two requests may have the same id, by mistake or after a second
     /// handshake.
     calls: HashMap<u64, Arc<CallState>>,
-    /// Ids that were cancelled before their call got here; the newest come last.
+    /// Ids that were cancelled when there was no such call here, but some that were not polled yet;
+    /// the newest come last.
     early: VecDeque<Box<str>>,
 }
 
@@ -166,6 +158,11 @@ impl Shared {
         self.send(rpc::notification::<()>("notifications/tools/list_changed", None));
     }
 
+    /// Says that a call has been polled, or never will be.
+    pub(super) fn polled(&self) {
+        self.unpolled.fetch_sub(1, Ordering::AcqRel);
+    }
+
     /// Enters a call that was taken after this handshake, so that it can be cancelled. If it has
     /// been already, it is told so.
     pub(super) fn enter(&self, call: &Arc<CallState>, handshake: u64) -> u64 {
@@ -173,7 +170,8 @@ impl Shared {
         let number = waiting.next;
         waiting.next += 1;
         waiting.calls.insert(number, Arc::clone(call));
-        let cancelled = waiting.early.iter().any(|id| **id == *call.request().id().get());
+        let early = waiting.early.iter().position(|id| **id == *call.request().id().get());
+        let cancelled = early.and_then(|at| waiting.early.remove(at)).is_some();
         if cancelled || self.handshake() != handshake {
             drop(waiting);
             call.cancel();
@@ -191,7 +189,9 @@ impl Shared {
         let mut waiting = self.waiting();
         let fits = |call: &&Arc<CallState>| call.request().id().get() == id;
         let calls: Vec<_> = waiting.calls.values().filter(fits).cloned().collect();
-        if calls.is_empty() {
+        if self.unpolled.load(Ordering::Acquire) == 0 {
+            waiting.early.clear();
+        } else if calls.is_empty() {
             if waiting.early.len() == EARLY {
                 waiting.early.pop_front();
             }
@@ -223,22 +223,4 @@ impl Shared {
     fn waiting(&self) -> MutexGuard<'_, Waiting> {
         self.waiting.lock().unwrap_or_else(PoisonError::into_inner)
     }
-}
-
-fn decoded<'a, T: Deserialize<'a>>(params: &'a RawValue) -> Result<T, serde_json::Error> {
-    serde_json::from_str(params.get())
-}
-
-#[derive(Deserialize)]
-#[serde(rename_all = "camelCase")]
-struct Initialize<'a> {
-    #[serde(borrow)]
-    protocol_version: Cow<'a, str>,
-}
-
-#[derive(Deserialize)]
-#[serde(rename_all = "camelCase")]
-struct Cancelled<'a> {
-    #[serde(borrow)]
-    request_id: &'a RawValue,
 }

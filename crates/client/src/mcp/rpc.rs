@@ -1,18 +1,22 @@
 //! JSON-RPC, as far as a server needs it: what a message is, and how it is answered.
 
 use std::borrow::Cow;
+use std::fmt;
+use std::marker::PhantomData;
 
 use countersign_protocol::RawJson;
-use serde::{Deserialize, Serialize};
+use serde::de::value::MapAccessDeserializer;
+use serde::de::{MapAccess, Visitor};
+use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::value::RawValue;
 
 /// What came over the wire. Ids and parameters are the text they came in.
 #[derive(Debug)]
 pub(super) enum Incoming<'a> {
     /// Wants an answer.
-    Request { id: &'a RawValue, method: Cow<'a, str>, params: Option<&'a RawValue> },
+    Request { id: &'a RawValue, method: Cow<'a, str>, params: Params<'a> },
     /// Wants none.
-    Notification { method: Cow<'a, str>, params: Option<&'a RawValue> },
+    Notification { method: Cow<'a, str>, params: Params<'a> },
     /// Answers a request of the server.
     Response,
 }
@@ -24,8 +28,13 @@ impl<'a> Incoming<'a> {
     /// The answer to a message that is none of these.
     pub(super) fn parse(message: &'a RawJson) -> Result<Self, RawJson> {
         let invalid = |id, problem: &str| error(id, ErrorCode::INVALID_REQUEST, problem);
-        let envelope: Envelope<'a> = serde_json::from_str(message.as_str())
-            .map_err(|problem| invalid(None, &format!("not a JSON-RPC message: {problem}")))?;
+        let envelope = serde_json::from_str(message.as_str()).map_err(|problem| {
+            let id = serde_json::from_str::<Keyed<JustId<'a>>>(message.as_str()).ok();
+            let id = id.and_then(|Keyed(envelope)| envelope.id).filter(|id| is_id(id));
+            invalid(id, &format!("not a JSON-RPC message: {problem}"))
+        })?;
+        let Keyed::<Envelope<'a>>(envelope) = envelope;
+        let Keyed(params) = envelope.params.unwrap_or_default();
         let id = envelope.id.filter(|id| is_id(id));
         if envelope.jsonrpc.as_deref() != Some("2.0") {
             return Err(invalid(id, r#"not JSON-RPC 2.0: say "jsonrpc":"2.0""#));
@@ -36,10 +45,8 @@ impl<'a> Incoming<'a> {
             (_, Some(_), None) if !answers => {
                 Err(invalid(None, "the id is neither a string nor a number"))
             }
-            (Some(method), _, Some(id)) => {
-                Ok(Self::Request { id, method, params: envelope.params })
-            }
-            (Some(method), _, None) => Ok(Self::Notification { method, params: envelope.params }),
+            (Some(method), _, Some(id)) => Ok(Self::Request { id, method, params }),
+            (Some(method), _, None) => Ok(Self::Notification { method, params }),
             (None, ..) if answers => Ok(Self::Response),
             (None, ..) => Err(invalid(id, "neither a method nor an answer")),
         }
@@ -56,15 +63,75 @@ struct Envelope<'a> {
     #[serde(borrow)]
     method: Option<Cow<'a, str>>,
     #[serde(borrow)]
-    params: Option<&'a RawValue>,
+    params: Option<Keyed<Params<'a>>>,
     #[serde(borrow, default, deserialize_with = "present")]
     result: Option<&'a RawValue>,
     #[serde(borrow, default, deserialize_with = "present")]
     error: Option<&'a RawValue>,
 }
 
+/// What of a message that is none can still be answered.
+#[derive(Deserialize)]
+struct JustId<'a> {
+    #[serde(borrow)]
+    id: Option<&'a RawValue>,
+}
+
+/// The parameters that somebody here looks at, of whatever method. They are found while the message
+/// is read, so that it is read once.
+#[derive(Debug, Default, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct Params<'a> {
+    #[serde(borrow)]
+    pub(super) name: Option<&'a RawValue>,
+    #[serde(borrow)]
+    pub(super) arguments: Option<&'a RawValue>,
+    #[serde(borrow, rename = "_meta")]
+    pub(super) meta: Option<&'a RawValue>,
+    #[serde(borrow)]
+    pub(super) protocol_version: Option<&'a RawValue>,
+    #[serde(borrow)]
+    pub(super) request_id: Option<&'a RawValue>,
+}
+
+/// An object. `serde` alone takes a list for a struct, too, whose fields are in their order.
+#[derive(Default)]
+struct Keyed<T>(T);
+
+impl<'de, T: Deserialize<'de>> Deserialize<'de> for Keyed<T> {
+    fn deserialize<D: Deserializer<'de>>(source: D) -> Result<Self, D::Error> {
+        struct Fields<T>(PhantomData<T>);
+
+        impl<'de, T: Deserialize<'de>> Visitor<'de> for Fields<T> {
+            type Value = Keyed<T>;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("an object")
+            }
+
+            fn visit_map<A: MapAccess<'de>>(self, fields: A) -> Result<Self::Value, A::Error> {
+                T::deserialize(MapAccessDeserializer::new(fields)).map(Keyed)
+            }
+        }
+
+        source.deserialize_map(Fields(PhantomData))
+    }
+}
+
+/// A text that is borrowed if it has no escapes.
+#[derive(Deserialize)]
+pub(super) struct Text<'a>(#[serde(borrow)] Cow<'a, str>);
+
+impl<'a> Text<'a> {
+    /// Reads a value that should be a text.
+    pub(super) fn of(value: Option<&'a RawValue>) -> Option<Cow<'a, str>> {
+        let Text(text) = serde_json::from_str(value?.get()).ok()?;
+        Some(text)
+    }
+}
+
 /// Tells `null` and absent apart.
-fn present<'de, D: serde::Deserializer<'de>>(source: D) -> Result<Option<&'de RawValue>, D::Error> {
+fn present<'de, D: Deserializer<'de>>(source: D) -> Result<Option<&'de RawValue>, D::Error> {
     <&RawValue>::deserialize(source).map(Some)
 }
 

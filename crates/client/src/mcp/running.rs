@@ -22,6 +22,7 @@ pub(super) struct RunningCall {
     tool: Arc<Tool>,
     /// The handshake that was in force when it came.
     handshake: u64,
+    polled: bool,
     /// Its number among the calls that wait, if it has to.
     number: Option<u64>,
 }
@@ -40,7 +41,7 @@ enum End {
 
 impl RunningCall {
     pub(super) const fn new(state: Arc<CallState>, tool: Arc<Tool>, handshake: u64) -> Self {
-        Self { state, tool, handshake, number: None }
+        Self { state, tool, handshake, polled: false, number: None }
     }
 
     /// Runs the tool, and answers the call.
@@ -70,6 +71,7 @@ impl RunningCall {
             return End::Finished(result);
         }
         self.number = Some(self.state.shared().enter(&self.state, self.handshake));
+        self.polled();
         // In a box, so that a call that need not wait stays small.
         let end = Box::pin(self.wait(&mut work)).await;
         work.abandon();
@@ -103,6 +105,13 @@ impl RunningCall {
         }
     }
 
+    /// Says, once, that nobody needs to remember cancellations for this call.
+    fn polled(&mut self) {
+        if !std::mem::replace(&mut self.polled, true) {
+            self.state.shared().polled();
+        }
+    }
+
     fn failed(&self, how: &str) -> ToolOutput {
         let name = self.tool.name();
         tracing::warn!(tool = name, "a tool failed");
@@ -112,6 +121,7 @@ impl RunningCall {
 
 impl Drop for RunningCall {
     fn drop(&mut self) {
+        self.polled();
         if let Some(number) = self.number {
             self.state.shared().leave(number);
         }

@@ -73,6 +73,20 @@ async fn a_cancellation_that_overtakes_its_call_is_not_lost() {
     assert_eq!(text(&call.await), "stopped: true");
 }
 
+#[tokio::test]
+async fn a_cancellation_that_comes_too_late_is_for_nobody() {
+    let began = Arc::new(Notify::new());
+    let wire = patient(&began);
+    drop(wire.post(&call(1, &json!({}))));
+    wire.post(&cancelled(1)).await;
+    let same_id = started(wire.post(&call(1, &json!({}))));
+    began.notified().await;
+    tokio::task::yield_now().await;
+    assert!(!same_id.is_finished());
+    wire.post(&cancelled(1)).await;
+    assert_eq!(text(&same_id.await.unwrap()), "stopped: true");
+}
+
 #[tokio::test(start_paused = true)]
 async fn a_cancelled_call_whose_tool_does_not_listen_is_given_up() {
     let (began, dropped) = (Arc::default(), Arc::default());

@@ -65,7 +65,7 @@ async fn each_message_has_its_answer() {
         ),
         (
             r#"{"jsonrpc":"2.0","id":1,"method":"tools/call"}"#,
-            r#"{"jsonrpc":"2.0","id":1,"error":{"code":-32602,"message":"a call needs parameters"}}"#,
+            r#"{"jsonrpc":"2.0","id":1,"error":{"code":-32602,"message":"a call names its tool"}}"#,
         ),
     ] {
         check(server(), message, expected).await;
@@ -78,6 +78,7 @@ async fn what_is_no_message_is_refused() {
         ("null", Value::Null),
         ("[]", Value::Null),
         (r#"[{"jsonrpc":"2.0","id":1,"method":"ping"}]"#, Value::Null),
+        (r#"["2.0",1,null,null,{},null]"#, Value::Null),
         ("{}", Value::Null),
         (r#"{"jsonrpc":"2.0","id":3}"#, json!(3)),
         (r#"{"jsonrpc":"1.0","id":3,"method":"ping"}"#, json!(3)),
@@ -85,7 +86,9 @@ async fn what_is_no_message_is_refused() {
         (r#"{"jsonrpc":"2.0","id":{},"method":"ping"}"#, Value::Null),
         (r#"{"jsonrpc":"2.0","id":3,"id":4,"method":"ping"}"#, Value::Null),
         (r#"{"jsonrpc":"2.0","id":3,"method":"ping","result":{}}"#, json!(3)),
-        (r#"{"jsonrpc":"2.0","id":3,"method":"\ud800"}"#, Value::Null),
+        (r#"{"jsonrpc":"2.0","id":3,"method":"\ud800"}"#, json!(3)),
+        (r#"{"jsonrpc":"2.0","id":3,"method":"ping","params":["t",{},{},"",0]}"#, json!(3)),
+        (r#"{"jsonrpc":"2.0","id":"a","method":"ping","params":5}"#, json!("a")),
     ] {
         let answer = Wire::to(ToolServer::new("s")).post(message).await;
         assert_eq!(answer["error"]["code"], -32600, "{message}: {answer}");
