@@ -149,7 +149,7 @@ impl Tool {
         self.meta("anthropic/searchHint", hint.into().into())
     }
 
-    /// How many characters of a result the CLI shows the model before it puts them into a file.
+    /// How many characters a result may have before the CLI treats it as too large.
     pub fn max_result_size_chars(self, max: u64) -> Self {
         self.meta("anthropic/maxResultSizeChars", max.into())
     }

@@ -73,6 +73,18 @@ async fn a_cancellation_that_overtakes_its_call_is_not_lost() {
     assert_eq!(text(&call.await), "stopped: true");
 }
 
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_cancellation_finds_its_call_wherever_that_is() {
+    let wire = patient(&Arc::default());
+    for id in 0..500 {
+        // The call may be waiting to be polled, in its first poll, or past it.
+        let call = started(wire.post(&call(id, &json!({}))));
+        wire.post(&cancelled(id)).await;
+        let answer = tokio::time::timeout(Duration::from_secs(60), call).await;
+        assert_eq!(text(&answer.unwrap().unwrap()), "stopped: true");
+    }
+}
+
 #[tokio::test]
 async fn a_cancellation_that_comes_too_late_is_for_nobody() {
     let began = Arc::new(Notify::new());
