@@ -4,7 +4,7 @@
 
 mod builder;
 mod options;
-mod process;
+pub mod process;
 
 pub mod cli;
 #[cfg(feature = "mcp")]

@@ -1,0 +1,94 @@
+//! Ending what is left: ask, then kill, and look again until nothing is found.
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use rustix::process::Signal;
+use tokio::time::{Instant, sleep};
+
+use super::id::{ProcessId, ProcessInfo};
+use super::scope::Scope;
+use super::signal::send;
+use super::table::Entry;
+
+/// What was found running when it should have ended.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Swept {
+    /// Every process that was found, and ended; the first thousand of them.
+    pub ended: Vec<ProcessInfo>,
+    /// Those that were killed and still run: they are in the hands of the kernel (a broken disk), or
+    /// belong to somebody whom this process may not signal.
+    pub still_running: Vec<ProcessInfo>,
+}
+
+/// Ends all of `scope`: asks it to, kills what runs after `grace`, and gives up after `bound`.
+pub(super) async fn sweep(scope: &mut Scope, grace: Duration, bound: Duration) -> Swept {
+    let mut seen = Seen::default();
+    let begin = Instant::now();
+    // Looked at before anything ends: children are known by their parents.
+    if scope.look().is_empty() {
+        return Swept::default();
+    }
+    scope.look_and(|entry| seen.send(entry, Signal::TERM));
+    let mut pause = Pause::default();
+    while seen.any_runs() && begin.elapsed() < grace {
+        sleep(pause.next()).await;
+    }
+    let mut pause = Pause::default();
+    loop {
+        // What forks between look and signal is found by the next look.
+        let found = scope.look_and(|entry| seen.send(entry, Signal::KILL));
+        if found.is_empty() || begin.elapsed() >= grace + bound {
+            return seen.told(&found);
+        }
+        sleep(pause.next()).await;
+    }
+}
+
+/// The processes that were found.
+#[derive(Default)]
+struct Seen(BTreeMap<ProcessId, ProcessInfo>);
+
+impl Seen {
+    /// Longer lists help nobody.
+    const MOST: usize = 1000;
+
+    fn send(&mut self, entry: &Entry, signal: Signal) {
+        let Some(id) = entry.id() else { return };
+        // Before the signal: what has ended has no command line.
+        if self.0.len() < Self::MOST && !self.0.contains_key(&id) {
+            self.0.extend(ProcessInfo::of(entry).map(|info| (id, info)));
+        }
+        send(id, signal);
+    }
+
+    fn any_runs(&self) -> bool {
+        self.0.keys().any(|id| id.is_alive())
+    }
+
+    fn told(mut self, left: &[Entry]) -> Swept {
+        let left: Vec<_> = left.iter().filter_map(Entry::id).filter(|id| id.is_alive()).collect();
+        let still_running = left.iter().filter_map(|id| self.0.remove(id)).collect();
+        Swept { ended: self.0.into_values().collect(), still_running }
+    }
+}
+
+/// Longer and longer pauses between looks.
+pub(super) struct Pause(Duration);
+
+impl Default for Pause {
+    fn default() -> Self {
+        Self(Duration::from_millis(1))
+    }
+}
+
+impl Pause {
+    const LONGEST: Duration = Duration::from_millis(50);
+
+    pub(super) fn next(&mut self) -> Duration {
+        let now = self.0;
+        self.0 = (now * 2).min(Self::LONGEST);
+        now
+    }
+}
