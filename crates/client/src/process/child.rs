@@ -214,9 +214,7 @@ impl Drop for Process {
         self.kill();
         let mut pause = Pause::default();
         loop {
-            let found = self.scope.look_and(|entry| {
-                entry.id().map(|id| signal::send(id, Signal::KILL));
-            });
+            let found = self.scope.look_and(signal::kill);
             // Taken note of here, so that it does not wait for a runtime that may be gone.
             let reaped = !matches!(self.child.try_wait(), Ok(None));
             if found.is_empty() && reaped {

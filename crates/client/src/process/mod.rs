@@ -10,6 +10,7 @@
 mod child;
 mod id;
 mod keeper;
+mod kin;
 mod leftovers;
 mod mark;
 mod scope;

@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::id::ProcessId;
+use super::kin::members;
 use super::mark::Mark;
 use super::table::{self, Entry};
 
@@ -44,57 +45,33 @@ impl Scope {
         self.look_and(|_| ())
     }
 
-    /// The same, calling `on_sight` once for each in every look at the table.
+    /// The same, calling `on_sight` for each.
     ///
     /// It is called as early as can be, while the table is still read: what forks and ends all the
     /// time is gone when the table has been read. For the same reason, nothing is said to be there
-    /// only when the table stood still meanwhile, or after some looks.
-    pub(super) fn look_and(&mut self, mut on_sight: impl FnMut(&Entry)) -> Vec<Entry> {
-        let mut looks = 1;
-        loop {
-            let (found, stood_still) = self.look_once(&mut on_sight);
-            if !found.is_empty() || stood_still || looks == MOST_LOOKS {
-                return found;
+    /// only when no process was started meanwhile, or after many looks.
+    pub(super) fn look_and(&mut self, mut on_sight: impl FnMut(&Sight)) -> Vec<Entry> {
+        let mut last = table::last_pid();
+        let mut look = Look::new(self, &mut on_sight);
+        // The newest at once, before all others are listed.
+        look.at_each(table::newest(last), table::is_process);
+        look.at_each(table::pids(), |_| true);
+        for _ in 0..MOST_LOOKS {
+            let now = table::last_pid();
+            let mut again = std::mem::take(&mut look.undecided);
+            again.extend(last.saturating_add(1)..=now);
+            if again.is_empty() && now == last || look.sighted {
+                break;
             }
-            looks += 1;
+            if now < last {
+                // The numbers have come round.
+                again.extend(table::pids());
+            }
+            last = now;
+            look.at_each(again.into_iter(), table::is_process);
         }
-    }
-
-    fn look_once(&mut self, mut on_sight: impl FnMut(&Entry)) -> (Vec<Entry>, bool) {
-        let (mut table, mut certain) = (Vec::new(), BTreeSet::new());
-        let mut buffer = Vec::new();
-        let mut see = |entry: &Entry, is_process: &dyn Fn() -> bool| {
-            let known = entry.id().is_some_and(|id| self.known.contains(&id));
-            let asked = !entry.ended && entry.started >= self.since;
-            let mut marked = || self.mark.is_some_and(|mark| entry.carries(mark, &mut buffer));
-            let belongs = (known || asked && marked()) && is_process();
-            if belongs && !entry.ended {
-                on_sight(entry);
-            }
-            belongs
-        };
-        // The newest at once, before all others are listed: they may be gone by then.
-        for entry in table::newest().filter_map(table::entry) {
-            if see(&entry, &|| table::is_process(entry.pid)) {
-                certain.insert(entry.pid);
-                table.push(entry);
-            }
-        }
-        let this = i32::try_from(std::process::id()).unwrap_or_default();
-        let mut stood_still = true;
-        for pid in table::pids().filter(|pid| ![this, FIRST_PROCESS].contains(pid)) {
-            if certain.contains(&pid) {
-                continue;
-            }
-            let Some(entry) = table::entry(pid) else {
-                stood_still = false;
-                continue;
-            };
-            if see(&entry, &|| true) {
-                certain.insert(pid);
-            }
-            table.push(entry);
-        }
+        let Look { table, certain, .. } = look;
+        let mut table: Vec<_> = table.into_values().collect();
         let members = members(&table, certain.clone(), &self.begun);
         table.retain(|entry| members.contains(&entry.pid));
         self.known = table.iter().filter_map(Entry::id).collect();
@@ -104,108 +81,88 @@ impl Scope {
         let leads = |entry: &&Entry| entry.group == entry.pid || entry.session == entry.pid;
         self.begun.extend(table.iter().filter(leads).map(|entry| entry.pid));
         table.retain(|entry| !entry.ended);
-        table.iter().filter(|entry| !certain.contains(&entry.pid)).for_each(on_sight);
-        (table, stood_still)
+        for entry in table.iter().filter(|entry| !certain.contains(&entry.pid)) {
+            on_sight(&Sight { entry: *entry, owns_group: self.begun.contains(&entry.group) });
+        }
+        table
     }
 }
 
-/// How often the table is looked at when processes come and go, before nothing is said to be there.
-const MOST_LOOKS: u32 = 5;
+/// How often new processes are looked at before nothing is said to be there. It takes about as long
+/// as looking at the whole table does.
+const MOST_LOOKS: u32 = 30;
 
 /// The first process inherits orphans; nothing belongs to us because of that.
 const FIRST_PROCESS: i32 = 1;
 
-/// The processes that belong, by number: those that are `certain` to, what descends from them, and
-/// what is in a group or session that one of them leads or that has been `begun` by one of ours.
-fn members(table: &[Entry], certain: BTreeSet<i32>, begun: &BTreeSet<i32>) -> BTreeSet<i32> {
-    let by_pid: BTreeMap<i32, &Entry> = table.iter().map(|entry| (entry.pid, entry)).collect();
-    let mut members = certain;
-    loop {
-        // A group that was begun is ours as long as one of ours is in it.
-        let mut held = BTreeSet::new();
-        for entry in members.iter().filter_map(|pid| by_pid.get(pid)) {
-            held.extend([entry.group, entry.session].into_iter().filter(|id| begun.contains(id)));
-        }
-        let belongs = |entry: &&Entry| {
-            let child_of =
-                |parent: &&Entry| members.contains(&parent.pid) && entry.started >= parent.started;
-            let led = |id: i32, of: fn(&Entry) -> i32| {
-                held.contains(&id)
-                    || members.contains(&id)
-                        && by_pid.get(&id).is_some_and(|leader| of(leader) == leader.pid)
-            };
-            by_pid.get(&entry.parent).is_some_and(|parent| child_of(parent))
-                || led(entry.group, |leader| leader.group)
-                || led(entry.session, |leader| leader.session)
-        };
-        let more: Vec<_> = table
-            .iter()
-            .filter(|entry| !members.contains(&entry.pid))
-            .filter(belongs)
-            .map(|entry| entry.pid)
-            .collect();
-        if more.is_empty() {
-            return members;
-        }
-        members.extend(more);
-    }
+/// A process that belongs, and runs.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Sight {
+    pub(super) entry: Entry,
+    /// All that is in its process group belongs too.
+    pub(super) owns_group: bool,
 }
 
-#[cfg(test)]
-mod tests {
-    use super::*;
+/// One look at the table.
+struct Look<'s, F> {
+    scope: &'s Scope,
+    on_sight: F,
+    this: i32,
+    buffer: Vec<u8>,
+    table: BTreeMap<i32, Entry>,
+    certain: BTreeSet<i32>,
+    /// A running process belongs.
+    sighted: bool,
+    /// Processes that show no environment: they may be about to become another program.
+    undecided: Vec<i32>,
+}
 
-    /// `pid parent group session started`, one a line.
-    fn table(text: &str) -> Vec<Entry> {
-        let line = |line: &str| {
-            let fields: Vec<i32> =
-                line.split_ascii_whitespace().map(|field| field.parse().unwrap()).collect();
-            let [pid, parent, group, session, started] = fields[..] else { panic!("{line}") };
-            let started = u64::try_from(started).unwrap();
-            Entry { pid, parent, group, session, started, ended: false }
+impl<'s, F: FnMut(&Sight)> Look<'s, F> {
+    fn new(scope: &'s Scope, on_sight: F) -> Self {
+        Self {
+            scope,
+            on_sight,
+            this: i32::try_from(std::process::id()).unwrap_or_default(),
+            buffer: Vec::new(),
+            table: BTreeMap::new(),
+            certain: BTreeSet::new(),
+            sighted: false,
+            undecided: Vec::new(),
+        }
+    }
+
+    /// `is_process` tells the numbers of processes from those of threads.
+    fn at_each(&mut self, pids: impl Iterator<Item = i32>, is_process: fn(i32) -> bool) {
+        for pid in pids.filter(|&pid| pid != FIRST_PROCESS) {
+            if pid != self.this
+                && !self.certain.contains(&pid)
+                && let Some(entry) = table::entry(pid)
+                && is_process(pid)
+            {
+                self.table.insert(pid, entry);
+                self.at(entry);
+            }
+        }
+    }
+
+    fn at(&mut self, entry: Entry) {
+        let known = entry.id().is_some_and(|id| self.scope.known.contains(&id));
+        let asked = !known && !entry.ended && entry.started >= self.scope.since;
+        let marked = match self.scope.mark.filter(|_| asked) {
+            Some(mark) => entry.carries(mark, &mut self.buffer),
+            None => Some(false),
         };
-        text.lines().map(line).collect()
-    }
-
-    #[track_caller]
-    fn check(text: &str, certain: &[i32], begun: &[i32], expected: &[i32]) {
-        let found = members(
-            &table(text),
-            certain.iter().copied().collect(),
-            &begun.iter().copied().collect(),
-        );
-        assert_eq!(found.into_iter().collect::<Vec<_>>(), expected);
-    }
-
-    #[test]
-    fn children_belong_at_any_depth_and_in_any_order() {
-        check("30 20 5 5 3\n20 10 5 5 2\n10 5 5 5 1\n40 5 5 5 1", &[10], &[], &[10, 20, 30]);
-    }
-
-    #[test]
-    fn a_group_or_session_that_one_of_ours_leads_belongs() {
-        check("10 1 10 5 1\n11 1 10 5 2", &[10], &[], &[10, 11]);
-        check("10 1 10 10 1\n11 1 11 10 2", &[10], &[], &[10, 11]);
-    }
-
-    #[test]
-    fn a_group_or_session_of_somebody_else_does_not_belong() {
-        // A leftover in the session of a terminal, whose shell is nobody's business.
-        check("10 1 10 5 1\n5 4 5 5 0\n6 5 6 5 0", &[10], &[], &[10]);
-        check("10 1 5 5 1\n5 4 5 5 0", &[10], &[], &[10]);
-    }
-
-    #[test]
-    fn a_group_whose_leader_has_ended_is_ours_while_one_of_ours_is_in_it() {
-        let left = "11 1 10 5 2\n12 1 10 5 2";
-        check(left, &[11], &[10], &[11, 12]);
-        // Else its number may have been given to others.
-        check(left, &[], &[10], &[]);
-    }
-
-    #[test]
-    fn a_number_that_was_given_to_a_later_process_does_not_lead_to_its_children() {
-        // The parent was read as the later process, the child before: it cannot be its child.
-        check("10 1 10 5 9\n11 10 11 5 2", &[10], &[], &[10]);
+        if marked.is_none() {
+            self.undecided.push(entry.pid);
+        }
+        let marked = marked.unwrap_or(false);
+        if known || marked {
+            self.certain.insert(entry.pid);
+            if !entry.ended {
+                self.sighted = true;
+                let owns_group = marked || self.scope.begun.contains(&entry.group);
+                (self.on_sight)(&Sight { entry, owns_group });
+            }
+        }
     }
 }

@@ -1,8 +1,9 @@
 //! Signals that reach the process they are meant for, or none.
 
-use rustix::process::{Signal, kill_process, kill_process_group};
+use rustix::process::{Pid, Signal, getpgrp, kill_process, kill_process_group};
 
 use super::id::ProcessId;
+use super::scope::Sight;
 
 /// Sends a signal to this very process, and to no other that has its number now. Whether it was
 /// sent: one that has ended is none to complain about.
@@ -22,6 +23,22 @@ pub(super) fn send(id: ProcessId, signal: Signal) -> bool {
     }
     // Between look and signal there are microseconds, in which the number would have to come round.
     id.is_alive() && id.raw().is_some_and(|pid| kill_process(pid, signal).is_ok())
+}
+
+/// Kills a process, and all that is in its group if that is all ours.
+///
+/// A group is killed as a whole, also what is being forked in it meanwhile. So what forks and ends
+/// all the time is ended by it, whichever of them was seen.
+pub(super) fn kill(sight: &Sight) {
+    let Some(id) = sight.entry.id() else { return };
+    let group = Pid::from_raw(sight.entry.group).filter(|group| *group != getpgrp());
+    // Asked last of all: as long as somebody is in it, the number of a group is nobody else's.
+    if let Some(group) = group.filter(|_| sight.owns_group)
+        && id.entry().is_some_and(|now| now.group == sight.entry.group)
+    {
+        _ = kill_process_group(group, Signal::KILL);
+    }
+    send(id, Signal::KILL);
 }
 
 /// Sends a signal to the process group that this very process leads.

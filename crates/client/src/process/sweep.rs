@@ -8,7 +8,7 @@ use tokio::time::{Instant, sleep};
 
 use super::id::{ProcessId, ProcessInfo};
 use super::scope::Scope;
-use super::signal::send;
+use super::signal::{kill, send};
 use super::table::Entry;
 
 /// What was found running when it should have ended.
@@ -30,7 +30,10 @@ pub(super) async fn sweep(scope: &mut Scope, grace: Duration, bound: Duration) -
     if scope.look().is_empty() {
         return Swept::default();
     }
-    scope.look_and(|entry| seen.send(entry, Signal::TERM));
+    scope.look_and(|sight| {
+        seen.note(&sight.entry);
+        sight.entry.id().map(|id| send(id, Signal::TERM));
+    });
     let mut pause = Pause::default();
     while seen.any_runs() && begin.elapsed() < grace {
         sleep(pause.next()).await;
@@ -38,7 +41,10 @@ pub(super) async fn sweep(scope: &mut Scope, grace: Duration, bound: Duration) -
     let mut pause = Pause::default();
     loop {
         // What forks between look and signal is found by the next look.
-        let found = scope.look_and(|entry| seen.send(entry, Signal::KILL));
+        let found = scope.look_and(|sight| {
+            seen.note(&sight.entry);
+            kill(sight);
+        });
         if found.is_empty() || begin.elapsed() >= grace + bound {
             return seen.told(&found);
         }
@@ -54,13 +60,14 @@ impl Seen {
     /// Longer lists help nobody.
     const MOST: usize = 1000;
 
-    fn send(&mut self, entry: &Entry, signal: Signal) {
-        let Some(id) = entry.id() else { return };
-        // Before the signal: what has ended has no command line.
-        if self.0.len() < Self::MOST && !self.0.contains_key(&id) {
+    /// To be called before a signal is sent: what has ended has no command line.
+    fn note(&mut self, entry: &Entry) {
+        if let Some(id) = entry.id()
+            && self.0.len() < Self::MOST
+            && !self.0.contains_key(&id)
+        {
             self.0.extend(ProcessInfo::of(entry).map(|info| (id, info)));
         }
-        send(id, signal);
     }
 
     fn any_runs(&self) -> bool {

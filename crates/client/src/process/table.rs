@@ -3,7 +3,7 @@
 //! Where there is no such `/proc`, there are no processes to see, and everything here says so.
 
 use std::fs::{self, File};
-use std::io::Read as _;
+use std::io::{self, Read as _};
 
 use super::id::ProcessId;
 use super::mark::Mark;
@@ -18,6 +18,8 @@ pub(super) struct Entry {
     pub(super) started: u64,
     /// It has ended, and its parent has not taken note yet.
     pub(super) ended: bool,
+    /// It is a part of the kernel, and has no environment.
+    pub(super) kernel: bool,
 }
 
 impl Entry {
@@ -25,8 +27,19 @@ impl Entry {
         ProcessId::in_this_boot(self.pid, self.started)
     }
 
-    pub(super) fn carries(&self, mark: Mark, buffer: &mut Vec<u8>) -> bool {
-        read(self.pid, "environ", LONGEST_ENVIRONMENT, buffer).is_some_and(|all| mark.is_in(all))
+    /// Whether it carries a mark. None if it shows no environment at all, as a process does while it
+    /// becomes another program, and when it ends.
+    pub(super) fn carries(&self, mark: Mark, buffer: &mut Vec<u8>) -> Option<bool> {
+        if self.kernel {
+            return Some(false);
+        }
+        match read(self.pid, "environ", LONGEST_ENVIRONMENT, buffer) {
+            Ok([]) => None,
+            Ok(environment) => Some(mark.is_in(environment)),
+            // Of somebody else; it cannot be signalled either.
+            Err(error) if error.kind() == io::ErrorKind::PermissionDenied => Some(false),
+            Err(_) => None,
+        }
     }
 
     /// From the text of `/proc/PID/stat`.
@@ -41,11 +54,13 @@ impl Entry {
         let parent = fields.next()?.parse().ok()?;
         let group = fields.next()?.parse().ok()?;
         let session = fields.next()?.parse().ok()?;
-        let threads: i64 = fields.nth(13)?.parse().ok()?;
+        let flags: u64 = fields.nth(2)?.parse().ok()?;
+        let threads: i64 = fields.nth(10)?.parse().ok()?;
         let started = fields.nth(1)?.parse().ok()?;
         // When only the first thread of a process has ended, the others go on.
         let ended = matches!(state, "Z" | "X" | "x") && threads <= 1;
-        Some(Self { pid, parent, group, session, started, ended })
+        let kernel = flags & KERNEL_THREAD != 0;
+        Some(Self { pid, parent, group, session, started, ended, kernel })
     }
 }
 
@@ -62,11 +77,14 @@ pub(super) fn pids() -> impl Iterator<Item = i32> {
     entries.filter_map(|entry| entry.ok()?.file_name().to_str()?.parse().ok())
 }
 
-/// The numbers that were given out last, the last one first. Those of threads are among them, and
-/// of processes that have ended.
-pub(super) fn newest() -> impl Iterator<Item = i32> {
+/// The number that was given out last, to a process or a thread.
+pub(super) fn last_pid() -> i32 {
     let load = fs::read_to_string("/proc/loadavg").unwrap_or_default();
-    let last: i32 = load.rsplit(' ').next().and_then(|last| last.trim().parse().ok()).unwrap_or(0);
+    load.rsplit(' ').next().and_then(|last| last.trim().parse().ok()).unwrap_or(0)
+}
+
+/// The numbers that were given out before `last`, and itself, the last one first.
+pub(super) fn newest(last: i32) -> impl Iterator<Item = i32> {
     (2.max(last.saturating_sub(NEWEST - 1))..=last).rev()
 }
 
@@ -85,6 +103,8 @@ pub(super) fn command(pid: i32) -> String {
     String::from_utf8_lossy(words).replace('\0', " ")
 }
 
+/// A flag of the kernel's own threads.
+const KERNEL_THREAD: u64 = 0x0020_0000;
 /// Of these many it is worth to be asked before all others.
 const NEWEST: i32 = 16;
 /// All of `stat` in one read: 52 numbers and a name.
@@ -93,11 +113,10 @@ const LONGEST_COMMAND: u64 = 4096;
 /// What is longer than the system lets an environment be by default is not looked through.
 const LONGEST_ENVIRONMENT: u64 = 8 * 1024 * 1024;
 
-fn read<'b>(pid: i32, file: &str, limit: u64, buffer: &'b mut Vec<u8>) -> Option<&'b [u8]> {
+fn read<'b>(pid: i32, file: &str, limit: u64, buffer: &'b mut Vec<u8>) -> io::Result<&'b [u8]> {
     buffer.clear();
-    let file = File::open(format!("/proc/{pid}/{file}")).ok()?;
-    file.take(limit).read_to_end(buffer).ok()?;
-    Some(buffer)
+    File::open(format!("/proc/{pid}/{file}"))?.take(limit).read_to_end(buffer)?;
+    Ok(buffer)
 }
 
 #[cfg(test)]
@@ -125,7 +144,8 @@ mod tests {
         // Tests run in threads of their own.
         let thread = rustix::thread::gettid().as_raw_nonzero().get();
         assert!(thread != pid && entry(thread).is_some() && !is_process(thread));
-        assert!(newest().count() > 0);
+        assert!(last_pid() > 0);
+        assert_eq!(newest(20).collect::<Vec<_>>(), (5..=20).rev().collect::<Vec<_>>());
     }
 
     fn stat(name: &[u8], state: char, threads: u8) -> Vec<u8> {
@@ -152,7 +172,7 @@ mod tests {
         fn the_name_of_a_program_changes_nothing(name in proptest::collection::vec(1_u8.., 0..20)) {
             let entry = Entry::parse(&stat(&name, 'S', 1)).unwrap();
             let (pid, parent, group, session, started) = (42, 7, 8, 9, 123_456);
-            prop_assert_eq!(entry, Entry { pid, parent, group, session, started, ended: false });
+            prop_assert_eq!(entry, Entry { pid, parent, group, session, started, ended: false, kernel: false });
         }
 
         #[test]
