@@ -75,8 +75,9 @@ impl Seen {
     }
 
     fn told(mut self, left: &[Entry]) -> Swept {
-        let left: Vec<_> = left.iter().filter_map(Entry::id).filter(|id| id.is_alive()).collect();
-        let still_running = left.iter().filter_map(|id| self.0.remove(id)).collect();
+        let alive = left.iter().filter(|entry| entry.id().is_some_and(ProcessId::is_alive));
+        let told = |entry: &Entry| self.0.remove(&entry.id()?).or_else(|| ProcessInfo::of(entry));
+        let still_running = alive.filter_map(told).collect();
         Swept { ended: self.0.into_values().collect(), still_running }
     }
 }

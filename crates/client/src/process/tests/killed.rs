@@ -12,16 +12,25 @@ const VICTIM: &str = "COUNTERSIGN_TEST_VICTIM";
 
 /// Starts this very test again as a process of its own, which does `open` and then waits. Here it
 /// returns that process with its mark and what it has told. In the other process it does not return.
-pub(super) async fn start_again<T>(test: &str, open: impl AsyncFnOnce() -> (T, String)) -> Victim {
+async fn start_again<T>(test: &str, open: impl AsyncFnOnce() -> (T, String)) -> Victim {
     if std::env::var_os(VICTIM).is_some() {
-        let (_held, told) = open().await;
-        let line = format!("{} {told}\n", Mark::of_this_process());
-        // Not the standard output: the test harness writes there too.
-        std::io::stderr().write_all(line.as_bytes()).unwrap();
-        std::future::pending::<()>().await;
+        play(open).await;
     }
-    let path = format!("process::tests::{test}");
-    tokio::task::spawn_blocking(move || Victim::start(&path)).await.unwrap()
+    Victim::start(test, "yes").await
+}
+
+/// What the one to be killed was given by whoever started it. None in any other process.
+pub(super) fn given() -> Option<String> {
+    std::env::var(VICTIM).ok()
+}
+
+/// Plays the one to be killed.
+pub(super) async fn play<T>(open: impl AsyncFnOnce() -> (T, String)) {
+    let (_held, told) = open().await;
+    let line = format!("{} {told}\n", Mark::of_this_process());
+    // Not the standard output: the test harness writes there too.
+    std::io::stderr().write_all(line.as_bytes()).unwrap();
+    std::future::pending::<()>().await;
 }
 
 pub(super) struct Victim {
@@ -31,11 +40,16 @@ pub(super) struct Victim {
 }
 
 impl Victim {
+    pub(super) async fn start(test: &str, given: &str) -> Self {
+        let (path, given) = (format!("process::tests::{test}"), given.to_owned());
+        tokio::task::spawn_blocking(move || Self::start_blocking(&path, &given)).await.unwrap()
+    }
+
     #[expect(clippy::disallowed_methods, reason = "this process is started to be killed")]
-    fn start(path: &str) -> Self {
+    fn start_blocking(path: &str, given: &str) -> Self {
         let mut process = std::process::Command::new(std::env::current_exe().unwrap())
             .args(["--exact", path, "--nocapture", "--test-threads=1"])
-            .env(VICTIM, "yes")
+            .env(VICTIM, given)
             .stdout(Stdio::null())
             .stderr(Stdio::piped())
             .spawn()
