@@ -2,6 +2,7 @@
 
 use std::io;
 use std::process::ExitStatus;
+use std::sync::OnceLock;
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -26,9 +27,11 @@ use super::{keeper, signal};
 pub(crate) struct Process {
     child: Child,
     pid: Option<Pid>,
-    id: Option<ProcessId>,
+    /// Found out when it is first asked for, because that takes longer than starting does. Until its
+    /// end was taken note of, the number of a child is not given to another.
+    id: OnceLock<Option<ProcessId>>,
     mark: Mark,
-    scope: Scope,
+    scope: Option<Scope>,
     /// Tells that the CLI has ended, without taking note of it. None until it is waited for, and
     /// where the kernel has no such handles.
     handle: Option<pipe::Receiver>,
@@ -71,14 +74,12 @@ pub enum HowEnded {
 impl Process {
     pub(super) fn new(child: Child, mark: Mark) -> Self {
         let pid = child.id().and_then(|pid| Pid::from_raw(i32::try_from(pid).ok()?));
-        let id = pid.and_then(|pid| ProcessId::of(pid.as_raw_nonzero().get()));
-        let scope = Scope::new(Some(mark), id).since(id.map_or(0, ProcessId::start_time));
         Self {
             child,
             pid,
-            id,
+            id: OnceLock::new(),
             mark,
-            scope,
+            scope: None,
             handle: None,
             exit: None,
             left: true,
@@ -93,8 +94,11 @@ impl Process {
     }
 
     /// Which process the CLI is. None where there is no `/proc` of Linux.
-    pub(crate) const fn id(&self) -> Option<ProcessId> {
-        self.id
+    pub(crate) fn id(&self) -> Option<ProcessId> {
+        *self.id.get_or_init(|| {
+            let pid = self.pid.filter(|_| self.child.id().is_some())?;
+            ProcessId::of(pid.as_raw_nonzero().get())
+        })
     }
 
     /// The mark that the CLI and its tools carry.
@@ -104,7 +108,7 @@ impl Process {
 
     /// Everything that belongs to the session and runs now, the CLI included.
     pub(crate) fn tree(&mut self) -> Vec<ProcessInfo> {
-        self.scope.look().iter().filter_map(ProcessInfo::of).collect()
+        self.scope().look().iter().filter_map(ProcessInfo::of).collect()
     }
 
     /// Waits until the CLI has exited. What it has left behind may still run.
@@ -114,6 +118,8 @@ impl Process {
         if let Some(exit) = self.exit {
             return Ok(exit);
         }
+        // The last moment to find out which process it is.
+        self.scope();
         if self.handle.is_none() {
             self.handle = self.pid.and_then(handle);
         }
@@ -121,11 +127,11 @@ impl Process {
             // An error here would only mean that the next wait is the first.
             drop(handle.readable().await);
             // Now its number is still its own, and whoever is in its group is ours.
-            self.left = !self.scope.look().is_empty();
+            self.left = !self.scope().look().is_empty();
         }
         let exit = self.child.wait().await?;
         if self.handle.take().is_none() {
-            self.left = !self.scope.look().is_empty();
+            self.left = !self.scope().look().is_empty();
         }
         self.exit = Some(exit);
         Ok(exit)
@@ -139,14 +145,14 @@ impl Process {
     /// Asks the CLI and whatever is in its process group to end.
     pub(crate) fn terminate(&mut self) {
         // Children are known by their parents, so they are looked at before those end.
-        self.scope.look();
+        self.scope().look();
         self.signal_group(Signal::TERM);
     }
 
     /// Kills the CLI and whatever is in its process group. Tools are in groups of their own:
     /// [`end`](Self::end) sees to them.
     pub(crate) fn kill(&mut self) {
-        self.scope.look();
+        self.scope().look();
         self.signal_group(Signal::KILL);
     }
 
@@ -157,7 +163,7 @@ impl Process {
     /// killed.
     pub(crate) async fn end(mut self, times: ShutdownTimes) -> Ended {
         if self.exit.is_none() {
-            self.scope.look();
+            self.scope().look();
         }
         let mut how = HowEnded::Exited;
         let mut ended = self.ends_within(times.exit).await;
@@ -172,13 +178,20 @@ impl Process {
             self.ends_within(KILLED).await;
         }
         let swept = if self.left {
-            sweep(&mut self.scope, times.sweep, KILLED).await
+            sweep(self.scope(), times.sweep, KILLED).await
         } else {
             Swept::default()
         };
         self.over = swept.still_running.is_empty();
         let Swept { ended: left_running, still_running } = swept;
         Ended { exit: self.exit, how, left_running, still_running }
+    }
+
+    fn scope(&mut self) -> &mut Scope {
+        let (mark, id) = (self.mark, self.id());
+        self.scope.get_or_insert_with(|| {
+            Scope::new(Some(mark), id).since(id.map_or(0, ProcessId::start_time))
+        })
     }
 
     /// Whether the CLI ends in this time. If the system cannot tell, it is not waited for; it is
@@ -192,7 +205,7 @@ impl Process {
         if self.child.id().is_none() {
             return;
         }
-        match (self.id, self.pid) {
+        match (self.id(), self.pid) {
             (Some(id), _) => signal::send_to_group(id, signal),
             // Without `/proc` there is nobody to ask, but a child that was not waited for keeps its
             // number.
@@ -214,7 +227,7 @@ impl Drop for Process {
         self.kill();
         let mut pause = Pause::default();
         loop {
-            let found = self.scope.look_and(signal::kill);
+            let found = self.scope().look_and(signal::kill);
             // Taken note of here, so that it does not wait for a runtime that may be gone.
             let reaped = !matches!(self.child.try_wait(), Ok(None));
             if found.is_empty() && reaped {

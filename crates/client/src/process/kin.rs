@@ -27,7 +27,7 @@ pub(super) fn members(
                     || members.contains(&id)
                         && by_pid.get(&id).is_some_and(|leader| of(leader) == leader.pid)
             };
-            by_pid.get(&entry.parent).is_some_and(|parent| child_of(parent))
+            by_pid.get(&entry.parent).is_some_and(child_of)
                 || led(entry.group, |leader| leader.group)
                 || led(entry.session, |leader| leader.session)
         };

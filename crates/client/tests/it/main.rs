@@ -3,6 +3,7 @@
 
 #[cfg(feature = "mcp")]
 mod mcp;
+mod process;
 mod stores;
 mod transcripts;
 

@@ -76,8 +76,7 @@ async fn with_tools(then: &str) -> Spawned {
     .await;
     until(|| {
         let tree = spawned.process.tree();
-        let runs = |tool: &&str| tree.iter().any(|process| process.command == **tool);
-        TOOLS.iter().all(|tool| runs(&tool))
+        TOOLS.iter().all(|tool| tree.iter().any(|process| process.command == *tool))
     })
     .await;
     spawned
