@@ -20,7 +20,7 @@ mod sweep;
 mod table;
 mod times;
 
-#[cfg(test)]
+#[cfg(all(test, target_os = "linux"))]
 mod tests;
 
 pub use self::child::{Ended, HowEnded};

@@ -1,4 +1,5 @@
 //! What a server does after a crash, with nothing but what it has written down.
+#![cfg(target_os = "linux")]
 
 use std::process::{Child, Stdio};
 
