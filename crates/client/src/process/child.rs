@@ -137,7 +137,8 @@ impl Process {
         Ok(exit)
     }
 
-    /// Waits until the CLI has exited, but not longer than this. None if it runs on.
+    /// Waits until the CLI has exited, but not longer than this. None if it runs on, or the
+    /// system cannot tell.
     pub(crate) async fn wait_for_exit(&mut self, time: Duration) -> Option<ExitStatus> {
         timeout(time, self.exited()).await.ok()?.ok()
     }

@@ -1,6 +1,6 @@
 //! The mark in the environment of everything that belongs together.
 
-use std::ffi::OsString;
+use std::ffi::OsStr;
 use std::fmt;
 use std::str::FromStr;
 use std::sync::OnceLock;
@@ -51,6 +51,9 @@ impl Kind {
 /// Between the marks of an outer and an inner session.
 const SEPARATOR: char = ':';
 
+/// Sessions in sessions are not told apart any deeper than this.
+const DEEPEST: usize = 100;
+
 impl Mark {
     /// The mark of everything that this process starts, in all its sessions.
     #[must_use]
@@ -69,14 +72,14 @@ impl Mark {
         self.kind.variable()
     }
 
-    /// The value of the variable for a child, when this process has `inherited` one itself.
-    pub(super) fn value_within(self, inherited: Option<OsString>) -> OsString {
-        let mut value = inherited.filter(|value| !value.is_empty()).unwrap_or_default();
-        if !value.is_empty() {
-            value.push(SEPARATOR.to_string());
-        }
-        value.push(self.id.to_string());
-        value
+    /// The value of the variable for a child, when this process has `inherited` one itself. What are
+    /// no marks is not passed on: it would hide those that stand after it.
+    pub(super) fn value_within(self, inherited: Option<&OsStr>) -> String {
+        let is_mark = |each: &&str| Uuid::parse_str(each).is_ok_and(|id| id.to_string() == **each);
+        let outer = inherited.and_then(OsStr::to_str).unwrap_or_default().split(SEPARATOR);
+        let own = self.id.to_string();
+        let all: Vec<_> = outer.filter(is_mark).take(DEEPEST).chain([own.as_str()]).collect();
+        all.join(&SEPARATOR.to_string())
     }
 
     /// A regular expression for `grep` that finds the mark in an environment. What stands between

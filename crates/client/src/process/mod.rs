@@ -20,7 +20,8 @@ mod sweep;
 mod table;
 mod times;
 
-#[cfg(all(test, target_os = "linux"))]
+#[cfg(test)]
+#[cfg(target_os = "linux")]
 mod tests;
 
 pub use self::child::{Ended, HowEnded};

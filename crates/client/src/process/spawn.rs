@@ -6,15 +6,17 @@ use std::os::fd::AsFd;
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::thread;
 
 use rustix::io::Errno;
 use thiserror::Error;
 use tokio::net::unix::pipe;
-use tokio::process::Command;
+use tokio::process::{Child, Command};
 use tokio::runtime::Handle;
 
 use super::child::Process;
 use super::mark::Mark;
+use super::sweep::Pause;
 
 /// What is started, and how.
 #[derive(Clone, Debug, Default)]
@@ -82,6 +84,15 @@ pub enum SpawnError {
         /// What the system said.
         source: io::Error,
     },
+    /// Somebody has the program open for writing.
+    #[error("{program} is being written: wait until its installation or update is over")]
+    #[non_exhaustive]
+    BeingWritten {
+        /// The program.
+        program: PathBuf,
+        /// What the system said.
+        source: io::Error,
+    },
     /// The working folder cannot be entered.
     #[error("cannot work in {folder}: it has to be a folder that exists and may be entered")]
     #[non_exhaustive]
@@ -135,7 +146,7 @@ pub(crate) fn spawn(spec: &SpawnSpec) -> Result<Spawned, SpawnError> {
         return Err(SpawnError::NoRuntime);
     }
     let mark = Mark::of_a_new_session();
-    let mut child = command(spec, mark).spawn().map_err(|error| explain(spec, error))?;
+    let mut child = start(&mut command(spec, mark)).map_err(|error| explain(spec, error))?;
     let pipes = (child.stdin.take(), child.stdout.take(), child.stderr.take());
     // From here on the process is ended when anything fails.
     let mut process = Process::new(child, mark);
@@ -154,6 +165,26 @@ pub(crate) fn spawn(spec: &SpawnSpec) -> Result<Spawned, SpawnError> {
     Ok(Spawned { stdin, stdout, stderr, process })
 }
 
+/// Starts a command, again if its program is open for writing.
+///
+/// A program that this process has just written may still be open in a child that another thread is
+/// starting meanwhile, for the moment until that becomes its own program.
+fn start(command: &mut Command) -> io::Result<Child> {
+    let mut pause = Pause::default();
+    for _ in 0..MOST_RETRIES {
+        match command.spawn() {
+            Err(error) if error.kind() == io::ErrorKind::ExecutableFileBusy => {
+                thread::park_timeout(pause.next());
+            }
+            result => return result,
+        }
+    }
+    command.spawn()
+}
+
+/// These many take some milliseconds.
+const MOST_RETRIES: usize = 4;
+
 #[expect(clippy::disallowed_methods, reason = "this is the one place that starts the CLI")]
 fn command(spec: &SpawnSpec, mark: Mark) -> Command {
     let mut command = Command::new(program(spec));
@@ -169,7 +200,7 @@ fn command(spec: &SpawnSpec, mark: Mark) -> Command {
     // The last, so that no variable takes their place.
     for mark in [mark, Mark::of_this_process()] {
         let outer = std::env::var_os(mark.variable());
-        command.env(mark.variable(), mark.value_within(outer));
+        command.env(mark.variable(), mark.value_within(outer.as_deref()));
     }
     if let Some(folder) = &spec.cwd {
         command.current_dir(folder);
@@ -218,6 +249,7 @@ fn explain(spec: &SpawnSpec, source: io::Error) -> SpawnError {
         Some(Errno::NOENT) if program.is_absolute() && program.exists() => {
             SpawnError::NoInterpreter { program, source }
         }
+        Some(Errno::TXTBSY) => SpawnError::BeingWritten { program, source },
         Some(Errno::NOENT | Errno::NOTDIR) => SpawnError::NotFound { program },
         Some(Errno::ACCESS | Errno::NOEXEC | Errno::PERM | Errno::ISDIR) => {
             SpawnError::NotExecutable { program, source }

@@ -119,7 +119,8 @@ fn read<'b>(pid: i32, file: &str, limit: u64, buffer: &'b mut Vec<u8>) -> io::Re
     Ok(buffer)
 }
 
-#[cfg(all(test, target_os = "linux"))]
+#[cfg(test)]
+#[cfg(target_os = "linux")]
 mod tests {
     use proptest::prelude::*;
 

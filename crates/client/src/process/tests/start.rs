@@ -144,6 +144,13 @@ async fn a_reason_is_given_for_what_does_not_start() {
     let script = refused(&program(file("script", "#!/nonexistent/node\n", 0o755)));
     assert!(matches!(script, SpawnError::NoInterpreter { .. }), "{script:?}");
 
+    let path = file("written", "#!/bin/sh\n", 0o755);
+    let open = std::fs::File::options().append(true).open(&path).unwrap();
+    let written = refused(&program(path.clone()));
+    assert!(matches!(written, SpawnError::BeingWritten { .. }), "{written:?}");
+    drop(open);
+    assert!(spawn(&program(path)).is_ok());
+
     for cwd in [folder.path().join("gone"), folder.path().join("script")] {
         let spec = SpawnSpec { cwd: Some(cwd.clone()), ..shell_spec("true") };
         let nowhere = refused(&spec);

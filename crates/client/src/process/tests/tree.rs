@@ -64,11 +64,10 @@ async fn an_outer_session_finds_what_an_inner_one_started() {
     let inner = Mark::of_a_new_session();
     let mut spec = shell_spec("setsid sleep 1001 & echo ready; exec sleep 1000");
     // As the inner program would start it, being in the outer session itself.
-    let value = inner.value_within(Some(outer.value_within(None)));
+    let value = inner.value_within(Some(outer.value_within(None).as_ref()));
     spec.program = "/usr/bin/env".into();
-    let mut variable = std::ffi::OsString::from("COUNTERSIGN_SESSION=");
-    variable.push(&value);
-    spec.arguments = [variable, "sh".into()].into_iter().chain(spec.arguments).collect();
+    let variable = format!("COUNTERSIGN_SESSION={value}");
+    spec.arguments = [variable.into(), "sh".into()].into_iter().chain(spec.arguments).collect();
     let spawned = spawn(&spec).unwrap();
     for mark in [outer, inner] {
         until(|| carrying(mark).len() == 2).await;
@@ -95,4 +94,18 @@ async fn a_mark_is_found_only_where_it_stands_as_one() {
     check("COUNTERSIGN_SESSION=xID|", false);
     check("COUNTERSIGN_SESSION=|ID|", false);
     check("", false);
+}
+
+#[test]
+fn what_is_no_mark_is_not_inherited() {
+    let (outer, inner) = (uuid::Uuid::new_v4().to_string(), Mark::of_a_new_session());
+    let own = inner.value_within(None);
+    let check = |inherited: &str, expected: &str| {
+        assert_eq!(inner.value_within(Some(inherited.as_ref())), expected, "{inherited:?}");
+    };
+    check("", &own);
+    check("mine", &own);
+    check(&outer, &format!("{outer}:{own}"));
+    check(&format!("x:{outer}: :{}", outer.to_uppercase()), &format!("{outer}:{own}"));
+    assert!(inner.value_within(Some(format!("{outer}:").repeat(100_000).as_ref())).len() < 4000);
 }
