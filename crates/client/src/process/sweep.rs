@@ -26,10 +26,13 @@ pub struct Swept {
 pub(super) async fn sweep(scope: &mut Scope, grace: Duration, bound: Duration) -> Swept {
     let mut seen = Seen::default();
     let begin = Instant::now();
-    // Looked at before anything ends: children are known by their parents.
-    if scope.look().is_empty() {
+    // Looked at before anything ends: children are known by their parents, and a parent may end
+    // because its child does.
+    let found = scope.look();
+    if found.is_empty() {
         return Swept::default();
     }
+    found.iter().for_each(|entry| seen.note(entry));
     scope.look_and(|sight| {
         seen.note(&sight.entry);
         sight.entry.id().map(|id| send(id, Signal::TERM));
