@@ -15,8 +15,8 @@ use crate::guard::{self, Refused};
 use crate::model::{ScriptedModel, StartError};
 use crate::sandbox::{Isolation, Sandbox};
 use crate::script::Script;
-use crate::version::Version;
 use crate::versions::Installed;
+use countersign_protocol::Version;
 
 /// What is studied: a real CLI, or the simulated one.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -23,7 +23,6 @@ mod guard;
 mod lab;
 mod process;
 mod sandbox;
-mod version;
 mod versions;
 
 pub mod command;
@@ -37,8 +36,8 @@ pub use self::driver::{Cli, DriverError, Ended, Said, Speaker, Transcript};
 pub use self::guard::Refused;
 pub use self::lab::{Lab, LabBuilder, LabError, Launch, LaunchError, Program};
 pub use self::sandbox::Isolation;
-pub use self::version::{NotAVersion, Version};
 pub use self::versions::{InstallError, Installed, Versions};
+pub use countersign_protocol::{NotAVersion, Version};
 
 /// The examples of the guides are compiled.
 #[cfg(doctest)]

@@ -82,6 +82,8 @@
 //! | [`usage`] | tokens and cost |
 //! | [`ids`] | identifiers |
 //!
+//! [`Version`] is the version of the CLI, which decides what of all this is there.
+//!
 //! # Rules that hold everywhere
 //!
 //! - A field that may be missing is an [`Option`]; `null` reads as `None` and is written as `null`
@@ -106,6 +108,7 @@ mod frame;
 mod framing;
 mod line;
 mod names;
+mod version;
 mod wire;
 
 pub mod ask;
@@ -128,6 +131,7 @@ pub use self::frame::{
 };
 pub use self::framing::{DEFAULT_MAX_LINE, Ending, LineSplitter, Piece};
 pub use self::line::{Kind, Line, NotAFrame};
+pub use self::version::{NotAVersion, Version};
 pub use self::wire::{Extra, MAX_DEPTH, Named, Num, RawJson, RawJsonError};
 
 /// The example of the README is compiled and run.

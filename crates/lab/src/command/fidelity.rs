@@ -10,8 +10,8 @@ use super::versions::ready;
 use crate::fidelity::{Verdict, measure};
 use crate::lab::Program;
 use crate::scenario::Scenario;
-use crate::version::Version;
 use crate::versions::{Installed, Versions};
+use countersign_protocol::Version;
 
 /// Play scenarios on the real CLI and on the simulated one, and compare what both say
 ///

@@ -10,8 +10,8 @@ use crate::driver::{Ended, Said};
 use crate::fidelity::kind;
 use crate::lab::Program;
 use crate::scenario::Scenario;
-use crate::version::Version;
 use crate::versions::Versions;
+use countersign_protocol::Version;
 
 /// Play a scenario on the real CLI or the simulated one, and show what was said
 ///

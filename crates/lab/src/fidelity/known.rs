@@ -1,7 +1,7 @@
 //! Known differences between the simulated CLI and the real one, each with its reason.
 
 use super::{Departure, How};
-use crate::version::Version;
+use countersign_protocol::Version;
 
 /// A difference that is known.
 struct Known {

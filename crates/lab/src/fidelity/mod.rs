@@ -23,7 +23,7 @@ use similar::{Algorithm, DiffOp, capture_diff_slices};
 use crate::driver::{Ended, Speaker};
 use crate::lab::Program;
 use crate::scenario::{Played, Scenario, ScenarioError};
-use crate::version::Version;
+use countersign_protocol::Version;
 
 /// What came of one scenario on one version.
 #[derive(Debug)]

@@ -5,7 +5,7 @@ use serde_json::json;
 use super::material::TALK;
 use super::{Outcome, Scenario, ensure};
 use crate::lab::{Lab, Launch};
-use crate::version::Version;
+use countersign_protocol::Version;
 
 pub(super) const SCENARIOS: &[Scenario] = &[
     Scenario::new(

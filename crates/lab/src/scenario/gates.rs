@@ -7,7 +7,7 @@ use super::material::{TALK, WRITE};
 use super::{Outcome, Reply, Scenario, ScenarioError, ensure, is_result, serve};
 use crate::driver::{Cli, with};
 use crate::lab::{Lab, Launch};
-use crate::version::Version;
+use countersign_protocol::Version;
 
 pub(super) const SCENARIOS: &[Scenario] = &[
     Scenario::new("hook-changes-input", "A hook allows a tool with another input.", WRITE, |lab| {

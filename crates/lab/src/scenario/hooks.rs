@@ -6,7 +6,7 @@ use super::material::WRITE;
 use super::{Outcome, Reply, Scenario, ScenarioError, ensure, is_result, serve};
 use crate::driver::Cli;
 use crate::lab::{Lab, Launch};
-use crate::version::Version;
+use countersign_protocol::Version;
 
 pub(super) const SCENARIOS: &[Scenario] = &[
     Scenario::new(

@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use super::material::{ONE, TALK, TWO, WRITE, message};
 use super::{Outcome, Scenario, ensure, frames};
 use crate::lab::{Lab, Launch};
-use crate::version::Version;
+use countersign_protocol::Version;
 
 const HELLO: &str = r#"
 [[answer]]

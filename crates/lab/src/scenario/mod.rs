@@ -34,7 +34,7 @@ use serde_json::Value;
 use crate::driver::{Cli, DriverError, Ended};
 use crate::lab::{Lab, LabError, LaunchError, Program};
 use crate::script::Script;
-use crate::version::Version;
+use countersign_protocol::Version;
 
 /// A conversation to have with a CLI.
 #[derive(Clone, Copy)]

@@ -6,7 +6,7 @@ use super::material::WRITE_TWICE;
 use super::{Outcome, Reply, Scenario, ScenarioError, ensure, frames, is_result, serve};
 use crate::driver::Cli;
 use crate::lab::{Lab, Launch};
-use crate::version::Version;
+use countersign_protocol::Version;
 
 const READ_BOTH: &str = r#"
 [[answer]]

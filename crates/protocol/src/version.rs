@@ -5,15 +5,20 @@ use std::str::FromStr;
 
 /// A version of the CLI.
 ///
+/// Versions are ordered by their numbers. A text with anything but three numbers in it, such as a
+/// `v` in front or a mark of a pre-release behind, is refused: what is not understood is not taken
+/// for something newer or older.
+///
 /// ```
-/// use countersign_lab::Version;
+/// use countersign_protocol::Version;
 ///
 /// let version: Version = "2.1.325".parse()?;
 /// assert!(version > Version::new(2, 1, 197));
 /// assert_eq!(version.to_string(), "2.1.325");
-/// # Ok::<(), countersign_lab::NotAVersion>(())
+/// # Ok::<(), countersign_protocol::NotAVersion>(())
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[non_exhaustive]
 pub struct Version {
     major: u32,
     minor: u32,
@@ -21,7 +26,7 @@ pub struct Version {
 }
 
 impl Version {
-    /// The versions that everything here is tested with, the newest first.
+    /// The versions that everything in this project is tested with, the newest first.
     pub const TESTED: [Self; 3] = [Self::new(2, 1, 325), Self::new(2, 1, 197), Self::new(2, 1, 62)];
 
     /// The version of these three numbers.
@@ -56,6 +61,7 @@ impl FromStr for Version {
 
 /// A text that is not a version of the CLI.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
 #[error("{text:?} is not a version: three numbers are expected, such as 2.1.325")]
 pub struct NotAVersion {
     text: String,
