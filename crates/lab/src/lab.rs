@@ -10,13 +10,13 @@ use std::path::{Component, Path, PathBuf};
 use tempfile::TempDir;
 use tokio::process::Command;
 
+use crate::Version;
 use crate::driver::Cli;
 use crate::guard::{self, Refused};
 use crate::model::{ScriptedModel, StartError};
 use crate::sandbox::{Isolation, Sandbox};
 use crate::script::Script;
 use crate::versions::Installed;
-use countersign_protocol::Version;
 
 /// What is studied: a real CLI, or the simulated one.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -7,8 +7,8 @@ use std::process::Stdio;
 
 use serde::Deserialize;
 
+use crate::Version;
 use crate::process::{inheriting, on_path};
-use countersign_protocol::Version;
 
 /// The package that the CLI is published as.
 const PACKAGE: &str = "@anthropic-ai/claude-code";

@@ -1,6 +1,7 @@
 //! The tests of the client, in one binary.
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
+mod finding;
 #[cfg(feature = "mcp")]
 mod mcp;
 mod process;

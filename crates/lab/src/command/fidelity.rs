@@ -7,11 +7,11 @@ use tokio::runtime::Runtime;
 use super::output::{Failure, Output};
 use super::scenarios::{scenario, simulator};
 use super::versions::ready;
+use crate::Version;
 use crate::fidelity::{Verdict, measure};
 use crate::lab::Program;
 use crate::scenario::Scenario;
 use crate::versions::{Installed, Versions};
-use countersign_protocol::Version;
 
 /// Play scenarios on the real CLI and on the simulated one, and compare what both say
 ///

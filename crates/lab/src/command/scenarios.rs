@@ -6,12 +6,12 @@ use tokio::runtime::Runtime;
 
 use super::output::{Failure, Output};
 use super::versions::ready;
+use crate::Version;
 use crate::driver::{Ended, Said};
 use crate::fidelity::kind;
 use crate::lab::Program;
 use crate::scenario::Scenario;
 use crate::versions::Versions;
-use countersign_protocol::Version;
 
 /// Play a scenario on the real CLI or the simulated one, and show what was said
 ///

@@ -7,8 +7,8 @@ use tokio::runtime::Runtime;
 use tokio::time::Instant;
 
 use super::output::{Failure, Output};
+use crate::Version;
 use crate::versions::{Installed, Versions};
-use countersign_protocol::Version;
 
 /// Install versions of the real CLI from the npm registry
 #[derive(Debug, clap::Args)]

@@ -1,7 +1,7 @@
 //! Known differences between the simulated CLI and the real one, each with its reason.
 
 use super::{Departure, How};
-use countersign_protocol::Version;
+use crate::Version;
 
 /// A difference that is known.
 struct Known {

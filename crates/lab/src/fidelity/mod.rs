@@ -20,10 +20,10 @@ use countersign_record::meaning::{Comparer, Difference};
 use serde_json::Value;
 use similar::{Algorithm, DiffOp, capture_diff_slices};
 
+use crate::Version;
 use crate::driver::{Ended, Speaker};
 use crate::lab::Program;
 use crate::scenario::{Played, Scenario, ScenarioError};
-use countersign_protocol::Version;
 
 /// What came of one scenario on one version.
 #[derive(Debug)]

@@ -3,9 +3,9 @@
 use serde_json::{Value, json};
 
 use super::{Outcome, Scenario, ScenarioError, ensure, frames};
+use crate::Version;
 use crate::driver::Cli;
 use crate::lab::{Lab, Launch};
-use countersign_protocol::Version;
 
 /// The model has a subagent write a file. `$how` is what its call says besides the task, and
 /// `$then` what the model says later.

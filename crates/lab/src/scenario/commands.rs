@@ -4,8 +4,8 @@ use serde_json::json;
 
 use super::material::TALK;
 use super::{Outcome, Scenario, ensure};
+use crate::Version;
 use crate::lab::{Lab, Launch};
-use countersign_protocol::Version;
 
 pub(super) const SCENARIOS: &[Scenario] = &[
     Scenario::new(

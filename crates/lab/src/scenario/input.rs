@@ -5,8 +5,8 @@ use serde_json::{Value, json};
 
 use super::material::{ONE, TALK, TWO, WRITE, message};
 use super::{Outcome, Scenario, ensure, frames};
+use crate::Version;
 use crate::lab::{Lab, Launch};
-use countersign_protocol::Version;
 
 const HELLO: &str = r#"
 [[answer]]

@@ -31,10 +31,10 @@ use std::pin::Pin;
 
 use serde_json::Value;
 
+use crate::Version;
 use crate::driver::{Cli, DriverError, Ended};
 use crate::lab::{Lab, LabError, LaunchError, Program};
 use crate::script::Script;
-use countersign_protocol::Version;
 
 /// A conversation to have with a CLI.
 #[derive(Clone, Copy)]

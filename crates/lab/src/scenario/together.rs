@@ -4,9 +4,9 @@ use serde_json::{Value, json};
 
 use super::material::WRITE_TWICE;
 use super::{Outcome, Reply, Scenario, ScenarioError, ensure, frames, is_result, serve};
+use crate::Version;
 use crate::driver::Cli;
 use crate::lab::{Lab, Launch};
-use countersign_protocol::Version;
 
 const READ_BOTH: &str = r#"
 [[answer]]
