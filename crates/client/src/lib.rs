@@ -13,4 +13,8 @@ pub mod store;
 pub mod transcript;
 
 pub use self::builder::SessionBuilder;
+pub use self::options::{
+    ChildEnvironment, Environment, Launch, OptionsError, PermissionPrompts, PreviewFormat,
+    SettingSource, Skills, Thinking, ToolSet,
+};
 pub use countersign_protocol as protocol;

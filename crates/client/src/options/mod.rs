@@ -1,5 +1,78 @@
 //! What the CLI is told: flags, environment, and the fields of `initialize`.
+//!
+//! Each file has the options of one topic: what is kept, the methods of
+//! [`SessionBuilder`](crate::SessionBuilder) that set it, and what it adds to the [`Launch`].
+
+mod agents;
+mod draft;
+mod environment;
+mod error;
+mod launch;
+mod mcp;
+mod model;
+mod output;
+mod permissions;
+mod process;
+mod prompt;
+mod session;
+mod settings;
+mod tools;
+
+use self::agents::Agents;
+use self::draft::Draft;
+use self::mcp::Mcp;
+use self::model::Model;
+use self::output::Output;
+use self::permissions::Permissions;
+use self::process::Process;
+use self::prompt::Prompt;
+use self::session::Conversation;
+use self::settings::Settings;
+use self::tools::Tools;
+
+pub use self::environment::Environment;
+pub use self::error::OptionsError;
+pub use self::launch::{ChildEnvironment, Launch};
+pub use self::model::Thinking;
+pub use self::permissions::PermissionPrompts;
+pub use self::settings::SettingSource;
+pub use self::tools::{PreviewFormat, Skills, ToolSet};
 
 /// What the CLI is told.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Options {}
+pub(crate) struct Options {
+    model: Model,
+    prompt: Prompt,
+    tools: Tools,
+    agents: Agents,
+    permissions: Permissions,
+    settings: Settings,
+    mcp: Mcp,
+    conversation: Conversation,
+    output: Output,
+    process: Process,
+}
+
+impl Options {
+    /// Has the CLI repeat what it writes to the transcript, for a session store.
+    pub(crate) fn mirror_session(&mut self) {
+        self.conversation.mirror = true;
+    }
+
+    /// What is to be started, and what it is told first. Looks for the CLI, but starts nothing.
+    pub(crate) fn launch(&self) -> Result<Launch, OptionsError> {
+        let mut draft = Draft::new();
+        self.permissions.apply(&mut draft)?;
+        self.model.apply(&mut draft)?;
+        self.prompt.apply(&mut draft)?;
+        self.tools.apply(&mut draft)?;
+        self.agents.apply(&mut draft)?;
+        self.settings.apply(&mut draft)?;
+        self.mcp.apply(&mut draft)?;
+        self.conversation.apply(&mut draft)?;
+        self.output.apply(&mut draft)?;
+        // Last, because what is given raw may not repeat what is there.
+        self.process.apply(&mut draft)?;
+        draft.finish(&self.process)
+    }
+}

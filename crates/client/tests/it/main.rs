@@ -1,9 +1,12 @@
 //! The tests of the client, in one binary.
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
+mod capabilities;
 mod finding;
 #[cfg(feature = "mcp")]
 mod mcp;
+mod options;
+mod parity;
 mod process;
 mod stores;
 mod transcripts;

@@ -1,0 +1,1 @@
+//! The document that compares this library with the official SDKs.
