@@ -8,6 +8,7 @@ mod mcp;
 mod options;
 mod parity;
 mod process;
+mod real_launch;
 mod stores;
 mod transcripts;
 

@@ -62,59 +62,72 @@ fn refused(builder: SessionBuilder, words: &str) {
     assert!(error.contains(words), "{error:?} does not say {words:?}");
 }
 
-/// Options of every topic, as many as go together.
-pub(crate) fn many() -> SessionBuilder {
+/// Options of every topic, as many as go together, for the oldest tested version.
+pub(crate) fn since_62() -> SessionBuilder {
     let agent = AgentDefinition::new("Reviews a change.", "You review changes.");
     SessionBuilder::default()
         .model("sonnet")
         .fallback_model("haiku")
-        .effort(EffortLevel::Xhigh)
+        .effort(EffortLevel::High)
         .thinking(Thinking::Adaptive)
-        .thinking_display(ThinkingDisplay::Summarized)
         .beta("context-1m-2025-08-07")
         .max_turns(7)
         .max_budget_usd(1.5)
-        .task_budget(100_000)
         .append_system_prompt("-be brief\nand kind")
-        .append_subagent_system_prompt("Be brief.")
-        .exclude_dynamic_sections()
-        .system_prompt_snapshot(true)
-        .plan_mode_instructions("Plan.")
-        .verbatim_prompts()
-        .tools(ToolSet::only(["Bash", "Read", "Write", "Edit", "Agent", "Skill", "WebFetch"]))
+        .tools(ToolSet::only(["Bash", "Read", "Write", "Edit", "WebFetch"]))
         .allow_tool("Bash(git log, --format=a,b:*)")
         .disallow_tool("WebFetch")
         .disallow_tool("Write")
-        .tool_alias("Shell", "Bash")
-        .skills(Skills::only(["deploy"]))
-        .question_previews(PreviewFormat::Markdown)
+        .skills(Skills::All)
         .agent("reviewer", agent)
-        .stops_single_tasks()
         .permission_mode(PermissionMode::Plan)
         .allow_dangerously_skip_permissions()
         .setting_sources([])
         .settings(json!({"cleanupPeriodDays": 9}))
         .sandbox(json!({"enabled": false}))
         .ask_in_plan_mode()
-        .managed_settings(json!({"permissions": {"deny": ["Read(/secret)"]}}))
         .mcp_server("none", McpServerConfig::stdio("/bin/false"))
         .strict_mcp_config()
         .session_id(ID)
-        .title("A session")
         .file_checkpointing()
-        .await_initialize()
         .partial_messages()
-        .hook_events()
         .replay_user_messages()
         .prompt_suggestions()
+        .auth_status()
+        .output_schema(json!({"type": "object", "properties": {"n": {"type": "number"}}}))
+        .add_dir("/tmp")
+        .client_app("countersign-test/1")
+}
+
+/// The same, with what 2.1.197 has besides.
+pub(crate) fn since_197(builder: SessionBuilder) -> SessionBuilder {
+    builder
+        .effort(EffortLevel::Xhigh)
+        .thinking_display(ThinkingDisplay::Summarized)
+        .task_budget(100_000)
+        .append_subagent_system_prompt("Be brief.")
+        .exclude_dynamic_sections()
+        .plan_mode_instructions("Plan.")
+        .tool_alias("Shell", "Bash")
+        .skills(Skills::only(["deploy"]))
+        .question_previews(PreviewFormat::Markdown)
+        .managed_settings(json!({"permissions": {"deny": ["Read(/secret)"]}}))
+        .title("A session")
+        .hook_events()
         .progress_summaries()
         .forward_subagent_text()
         .session_state_events()
-        .auth_status()
-        .output_schema(json!({"type": "object", "properties": {"n": {"type": "number"}}}))
-        .client_app("countersign-test/1")
         .trace_parent(SPAN)
         .trace_state("a=b")
+}
+
+/// The same, with what the newest tested version has besides.
+pub(crate) fn many() -> SessionBuilder {
+    since_197(since_62())
+        .system_prompt_snapshot(true)
+        .verbatim_prompts()
+        .stops_single_tasks()
+        .await_initialize()
         .extra_arg("autocompact", "auto")
         .initialize_field("forwardNestedSubagentToolCalls", json!(true))
 }
@@ -440,6 +453,12 @@ fn every_flag_is_in_the_table_of_capabilities() {
         assert!(Capability::initialize_field(field).is_some(), "{field}");
     }
     assert!(launch.needs.iter().any(|need| need.kind() == CapabilityKind::Variable));
+    let check = |builder: SessionBuilder, version| {
+        builder.executable("/bin/sh").preview().unwrap().check(version)
+    };
+    check(since_62(), OLDEST).unwrap();
+    check(since_197(since_62()), Version::new(2, 1, 197)).unwrap();
+    check(many(), Version::new(2, 1, 325)).unwrap();
 }
 
 proptest! {
