@@ -76,3 +76,30 @@ impl Options {
         draft.finish(&self.process)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use crate::SessionBuilder;
+
+    fn mirrored(mut builder: SessionBuilder) -> SessionBuilder {
+        builder.options.mirror_session();
+        builder.executable("/bin/sh")
+    }
+
+    #[test]
+    fn a_mirrored_session_keeps_its_transcript_and_no_files() {
+        let launch = mirrored(SessionBuilder::default()).preview().unwrap();
+        assert!(launch.arguments.iter().any(|argument| argument == "--session-mirror"));
+        assert_eq!(
+            launch.needs.iter().map(|need| need.name()).collect::<Vec<_>>(),
+            ["--session-mirror"]
+        );
+        for (builder, words) in [
+            (SessionBuilder::default().without_persistence(), "`without_persistence`"),
+            (SessionBuilder::default().file_checkpointing(), "`file_checkpointing`"),
+        ] {
+            let error = mirrored(builder).preview().unwrap_err().to_string();
+            assert!(error.contains(words), "{error}");
+        }
+    }
+}

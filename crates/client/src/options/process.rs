@@ -150,6 +150,12 @@ impl Process {
         for folder in &self.add_dirs {
             draft.value("--add-dir", folder)?;
         }
+        if let Some(folder) = &self.cwd
+            && let Ok(folder) = std::path::absolute(folder)
+        {
+            // The inherited one would name another folder, and shells believe it.
+            draft.set("PWD", folder);
+        }
         match self.debug.as_deref() {
             None => {}
             Some("") => draft.flag("--debug"),

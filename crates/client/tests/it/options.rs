@@ -1,4 +1,5 @@
 //! What the CLI is told, and what is refused before anything is started.
+#![expect(clippy::needless_pass_by_value, reason = "a case is one line, and is used once")]
 
 use std::ffi::OsStr;
 use std::path::Path;
@@ -370,6 +371,8 @@ fn values_of_the_environment_are_not_shown() {
 fn the_process() {
     let launch = builder().cwd("/w").add_dir("-d").debug("").preview().unwrap();
     assert_eq!(launch.cwd.as_deref(), Some(Path::new("/w")));
+    assert_eq!(variable(&launch, "PWD"), Some(OsStr::new("/w")));
+    assert_eq!(variable(&builder().preview().unwrap(), "PWD"), None);
     passes(builder().add_dir("a").add_dir("b"), &["--add-dir=a", "--add-dir=b"]);
     passes(builder().debug(""), &["--debug"]);
     passes(builder().debug("api").debug_file("f"), &["--debug=api", "--debug-file=f"]);
