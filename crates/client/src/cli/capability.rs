@@ -12,8 +12,9 @@ use super::table::{BEHAVIORS, TABLE};
 ///
 /// The table was made by trying: three versions, 2.1.62, 2.1.197 and 2.1.325, were asked for each
 /// flag and each request. So `since` is the oldest *of these* that has it, unless a release in
-/// between is known for certain; the CLI may have had it a little earlier. An older version is
-/// then refused what it could do, but no version is asked for what it cannot.
+/// between is known for certain; the CLI may have had it a little earlier, and such a version is
+/// then refused what it could do. Hook events, variables and fields of `initialize` were looked up
+/// in the programs and not tried one by one.
 ///
 /// ```
 /// use countersign::cli::{Capability, Version};

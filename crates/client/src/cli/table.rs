@@ -1,8 +1,9 @@
 //! The table of what came with which version.
 //!
-//! Flags were found by giving each to each version, and requests by sending each to each; hook
-//! events and fields of `initialize` by reading the schemas inside the programs. A test with the
-//! real programs repeats the first two.
+//! Flags were found by giving each to each version, and requests by sending each to each; a test
+//! with the real programs repeats that. Hook events and fields of `initialize` were read from the
+//! schemas inside the programs, and variables are those whose names are in them: that a version
+//! knows such a name does not prove that it acts on it. Behaviours were seen on the wire.
 
 use countersign_protocol::Version;
 
