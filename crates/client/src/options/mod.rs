@@ -38,6 +38,11 @@ pub use self::permissions::PermissionPrompts;
 pub use self::settings::SettingSource;
 pub use self::tools::{PreviewFormat, Skills, ToolSet};
 
+use std::path::Path;
+
+use countersign_protocol::ids::SessionId;
+use countersign_protocol::permission::PermissionMode;
+
 /// What the CLI is told.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Options {
@@ -74,6 +79,40 @@ impl Options {
         // Last, because what is given raw may not repeat what is there.
         self.process.apply(&mut draft)?;
         draft.finish(&self.process)
+    }
+
+    /// The id that the session will have, if it is known before it begins.
+    pub(crate) fn known_session(&self) -> Option<SessionId> {
+        self.conversation.known_id()
+    }
+
+    /// The mode that the session begins in.
+    pub(crate) fn mode(&self) -> PermissionMode {
+        self.permissions.begins_in()
+    }
+
+    /// Whether a session goes on.
+    pub(crate) const fn resumes(&self) -> bool {
+        self.conversation.goes_on()
+    }
+
+    /// Goes on with this session, in its mode unless another was chosen.
+    pub(crate) fn go_on(&mut self, session: &SessionId, mode: Option<PermissionMode>) {
+        self.conversation.set_resumed(session);
+        if let Some(mode) = mode {
+            self.permissions.begin_in(mode);
+        }
+    }
+
+    /// Begins a new session in this mode.
+    pub(crate) fn begin_anew(&mut self, mode: PermissionMode) {
+        self.conversation.set_new();
+        self.permissions.set_mode(mode);
+    }
+
+    /// The folder to work in, unless one was chosen.
+    pub(crate) fn work_in(&mut self, folder: &Path) {
+        self.process.work_in(folder);
     }
 }
 

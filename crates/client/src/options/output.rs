@@ -11,7 +11,6 @@ use crate::SessionBuilder;
 pub(super) struct Output {
     partial_messages: bool,
     hook_events: bool,
-    replay: bool,
     suggestions: bool,
     summaries: bool,
     subagent_text: bool,
@@ -31,13 +30,6 @@ impl SessionBuilder {
     /// Needs 2.1.197.
     pub fn hook_events(mut self) -> Self {
         self.options.output.hook_events = true;
-        self
-    }
-
-    /// Repeats each message of the user when it is taken up. The CLI then repeats the answers of
-    /// this program to its requests as well.
-    pub fn replay_user_messages(mut self) -> Self {
-        self.options.output.replay = true;
         self
     }
 
@@ -84,7 +76,8 @@ impl Output {
     pub(super) fn apply(&self, draft: &mut Draft) -> Result<(), OptionsError> {
         draft.flag_if("--include-partial-messages", self.partial_messages);
         draft.flag_if("--include-hook-events", self.hook_events);
-        draft.flag_if("--replay-user-messages", self.replay);
+        // A turn knows by the echo of its message that the CLI has taken it up.
+        draft.flag("--replay-user-messages");
         draft.flag_if("--enable-auth-status", self.auth_status);
         if self.state_events {
             draft.set_needed("CLAUDE_CODE_EMIT_SESSION_STATE_EVENTS", "1");

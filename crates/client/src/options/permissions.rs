@@ -30,6 +30,25 @@ pub enum PermissionPrompts {
     Nobody,
 }
 
+impl Permissions {
+    /// The mode that the session begins in.
+    pub(super) fn begins_in(&self) -> PermissionMode {
+        self.mode.clone().unwrap_or(PermissionMode::Default)
+    }
+
+    /// The mode that the session begins in, unless one was chosen.
+    pub(super) fn begin_in(&mut self, mode: PermissionMode) {
+        // Bypassing permissions is never taken over: it has to be asked for.
+        if self.mode.is_none() && mode != PermissionMode::BypassPermissions {
+            self.mode = Some(mode);
+        }
+    }
+
+    pub(super) fn set_mode(&mut self, mode: PermissionMode) {
+        self.mode = Some(mode);
+    }
+}
+
 impl SessionBuilder {
     /// The permission mode that the session begins in. Default: [`PermissionMode::Default`], also
     /// when the settings name another one, or the CLI would choose [`PermissionMode::Auto`].

@@ -1,7 +1,7 @@
 //! The process: which program, where, with which environment, and what is passed to it raw.
 
 use std::ffi::OsString;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use countersign_protocol::RawJson;
 
@@ -53,6 +53,13 @@ pub(super) struct Process {
     client_app: Option<String>,
     trace_parent: Option<String>,
     trace_state: Option<String>,
+}
+
+impl Process {
+    /// The folder to work in, unless one was chosen.
+    pub(super) fn work_in(&mut self, folder: &Path) {
+        self.cwd.get_or_insert_with(|| folder.to_owned());
+    }
 }
 
 impl SessionBuilder {

@@ -24,6 +24,36 @@ pub(super) struct Conversation {
     pub(super) mirror: bool,
 }
 
+impl Conversation {
+    /// The id that the session will have, if it is known before it begins.
+    pub(super) fn known_id(&self) -> Option<SessionId> {
+        if self.id.is_some() {
+            return self.id.clone();
+        }
+        // A title can be resumed, too.
+        let resumed = self.resume.as_deref().filter(|_| !self.fork)?;
+        Uuid::parse_str(resumed).ok().map(|_| SessionId::from(resumed))
+    }
+
+    /// Whether a session goes on.
+    pub(super) const fn goes_on(&self) -> bool {
+        self.resume.is_some() || self.latest
+    }
+
+    /// Goes on with this session, and with nothing else.
+    pub(super) fn set_resumed(&mut self, session: &SessionId) {
+        let Self { unsaved, checkpoints, mirror, .. } = *self;
+        let resume = Some(session.as_str().to_owned());
+        *self = Self { resume, unsaved, checkpoints, mirror, ..Self::default() };
+    }
+
+    /// Begins a new session.
+    pub(super) fn set_new(&mut self) {
+        let Self { unsaved, checkpoints, mirror, .. } = *self;
+        *self = Self { unsaved, checkpoints, mirror, ..Self::default() };
+    }
+}
+
 impl SessionBuilder {
     /// Goes on with a session, by its id or its title. Mode and rules of the session are not
     /// restored: set them again. Versions before 2.1.325 find only sessions of the working folder.

@@ -107,6 +107,7 @@ impl Process {
     }
 
     /// Everything that belongs to the session and runs now, the CLI included.
+    #[cfg(test)]
     pub(crate) fn tree(&mut self) -> Vec<ProcessInfo> {
         self.scope().look().iter().filter_map(ProcessInfo::of).collect()
     }
@@ -139,6 +140,7 @@ impl Process {
 
     /// Waits until the CLI has exited, but not longer than this. None if it runs on, or the
     /// system cannot tell.
+    #[cfg(test)]
     pub(crate) async fn wait_for_exit(&mut self, time: Duration) -> Option<ExitStatus> {
         timeout(time, self.exited()).await.ok()?.ok()
     }

@@ -35,12 +35,13 @@ pub struct Mirror {
 
 /// How a mirror works. By default entries are sent when it is flushed, or when there are more than
 /// 500 or 1 MiB of them.
+#[derive(Clone)]
 pub struct MirrorOptions {
     entries: usize,
     bytes: usize,
     most_bytes: usize,
     timeout: Duration,
-    on_error: Box<dyn Fn(MirrorError) + Send + Sync>,
+    on_error: Arc<dyn Fn(MirrorError) + Send + Sync>,
 }
 
 impl fmt::Debug for MirrorOptions {
@@ -69,7 +70,7 @@ impl MirrorOptions {
             bytes: 1 << 20,
             most_bytes: 64 << 20,
             timeout: Duration::from_secs(60),
-            on_error: Box::new(drop),
+            on_error: Arc::new(|error| tracing::warn!(%error, "a session store lacks something")),
         }
     }
 
@@ -99,7 +100,7 @@ impl MirrorOptions {
     /// a frame is taken.
     #[must_use]
     pub fn on_error(mut self, report: impl Fn(MirrorError) + Send + Sync + 'static) -> Self {
-        self.on_error = Box::new(report);
+        self.on_error = Arc::new(report);
         self
     }
 }

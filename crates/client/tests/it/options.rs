@@ -92,7 +92,6 @@ pub(crate) fn since_62() -> SessionBuilder {
         .session_id(ID)
         .file_checkpointing()
         .partial_messages()
-        .replay_user_messages()
         .prompt_suggestions()
         .auth_status()
         .output_schema(json!({"type": "object", "properties": {"n": {"type": "number"}}}))

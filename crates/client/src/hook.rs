@@ -1,0 +1,285 @@
+//! Hooks: callbacks for what happens in a session.
+//!
+//! A hook is a closure that takes the input of the event that it is for; the type of its argument
+//! says which event that is:
+//!
+//! ```
+//! use countersign::SessionBuilder;
+//! use countersign::hook::Hook;
+//! use countersign::protocol::hook::{PreToolUseInput, PreToolUseOutput};
+//!
+//! let gate = Hook::new(|input: PreToolUseInput, _| async move {
+//!     match &*input.tool_name {
+//!         "WebFetch" => PreToolUseOutput::deny("no network in this job").into(),
+//!         _ => countersign::protocol::hook::HookOutput::no_opinion(),
+//!     }
+//! });
+//! let builder = SessionBuilder::new().hook(gate);
+//! ```
+//!
+//! Where a hook decides whether something may happen, one that fails, panics, takes too long or
+//! is dropped has refused it; elsewhere it has no opinion. [`Hook::on_failure`] says otherwise.
+
+use std::fmt;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::time::Duration;
+
+use countersign_protocol::ask::HookCallback;
+use countersign_protocol::hook::{
+    HookEvent, HookInput, HookMatcher, HookOutput, OnFailure, PermissionRequestOutput,
+    PreModelSwitchOutput, PreToolUseOutput,
+};
+use countersign_protocol::ids::{HookCallbackId, ToolUseId};
+use tokio_util::sync::CancellationToken;
+
+use crate::permission::HandlerFailure;
+
+/// What a hook is told besides its input.
+#[derive(Debug, Clone)]
+pub struct HookContext {
+    tool_use_id: Option<ToolUseId>,
+    cancelled: CancellationToken,
+}
+
+impl HookContext {
+    /// The call that the event is about; made up by the CLI for events that are about none.
+    #[must_use]
+    pub fn tool_use_id(&self) -> Option<&ToolUseId> {
+        self.tool_use_id.as_ref()
+    }
+
+    /// Waits until the CLI no longer wants an answer.
+    pub fn cancelled(&self) -> impl Future<Output = ()> + Send + 'static {
+        self.cancelled.clone().cancelled_owned()
+    }
+}
+
+/// The input of an event: its type says which event it is.
+pub trait HookEventInput: Sized + Send + 'static {
+    /// The event; none for the input of any event.
+    fn event() -> HookEvent;
+
+    /// The input, if it is that of this event.
+    fn pick(input: HookInput) -> Option<Self>;
+}
+
+/// What a hook may return.
+pub trait IntoHookOutput {
+    /// The output, or why there is none.
+    ///
+    /// # Errors
+    /// When there is none.
+    fn into_output(self) -> Result<HookOutput, HandlerFailure>;
+}
+
+impl IntoHookOutput for HookOutput {
+    fn into_output(self) -> Result<HookOutput, HandlerFailure> {
+        Ok(self)
+    }
+}
+
+/// No opinion.
+impl IntoHookOutput for () {
+    fn into_output(self) -> Result<HookOutput, HandlerFailure> {
+        Ok(HookOutput::no_opinion())
+    }
+}
+
+impl<T: IntoHookOutput, E: Into<HandlerFailure>> IntoHookOutput for Result<T, E> {
+    fn into_output(self) -> Result<HookOutput, HandlerFailure> {
+        self.map_err(Into::into)?.into_output()
+    }
+}
+
+type Reaction = Pin<Box<dyn Future<Output = Result<HookOutput, HandlerFailure>> + Send>>;
+
+/// A callback for one event.
+#[derive(Clone)]
+pub struct Hook {
+    event: HookEvent,
+    matcher: Option<String>,
+    timeout: Option<Duration>,
+    on_failure: OnFailure,
+    react: Arc<dyn Fn(HookInput, HookContext) -> Reaction + Send + Sync>,
+}
+
+impl Hook {
+    /// A hook for the event whose input the closure takes.
+    pub fn new<I, F, Fut>(react: F) -> Self
+    where
+        I: HookEventInput,
+        F: Fn(I, HookContext) -> Fut + Send + Sync + 'static,
+        Fut: Future + Send + 'static,
+        Fut::Output: IntoHookOutput,
+    {
+        let event = I::event();
+        let expected = event.clone();
+        Self::for_event(event, move |input, context| {
+            let picked = I::pick(input).map(|input| react(input, context));
+            let expected = expected.clone();
+            async move {
+                match picked {
+                    Some(reaction) => reaction.await.into_output(),
+                    None => Err(format!("the CLI sent another event than {expected}").into()),
+                }
+            }
+        })
+    }
+
+    /// A hook for an event by name, also for one that has no type here.
+    pub fn for_event<F, Fut>(event: HookEvent, react: F) -> Self
+    where
+        F: Fn(HookInput, HookContext) -> Fut + Send + Sync + 'static,
+        Fut: Future + Send + 'static,
+        Fut::Output: IntoHookOutput,
+    {
+        let on_failure = if decides(&event) { OnFailure::Block } else { OnFailure::Continue };
+        let react = Arc::new(move |input, context| {
+            let reaction = react(input, context);
+            Box::pin(async move { reaction.await.into_output() }) as Reaction
+        });
+        Self { event, matcher: None, timeout: None, on_failure, react }
+    }
+
+    /// Only for what this pattern matches: the name of a tool, such as `Write|Edit`, for events
+    /// about tools. Without it, for everything.
+    #[must_use]
+    pub fn matcher(mut self, pattern: impl Into<String>) -> Self {
+        self.matcher = Some(pattern.into());
+        self
+    }
+
+    /// How long it may take. Without it there is no limit here; the CLI has its own, ten minutes
+    /// for most events.
+    #[must_use]
+    pub fn timeout(mut self, timeout: Duration) -> Self {
+        self.timeout = Some(timeout);
+        self
+    }
+
+    /// What its failure means. By default, what it decides about is refused.
+    #[must_use]
+    pub fn on_failure(mut self, on_failure: OnFailure) -> Self {
+        self.on_failure = on_failure;
+        self
+    }
+
+    /// The event that it is for.
+    #[must_use]
+    pub fn event(&self) -> &HookEvent {
+        &self.event
+    }
+
+    pub(crate) fn limit(&self) -> Option<Duration> {
+        self.timeout
+    }
+
+    /// How it is registered, as the hook with this id.
+    pub(crate) fn registration(&self, id: HookCallbackId) -> HookMatcher {
+        let mut matcher = HookMatcher::new(vec![id]);
+        matcher.matcher.clone_from(&self.matcher);
+        // Ours is the one that acts, and says why; theirs is for when we are gone.
+        matcher.timeout = self.timeout.map(|limit| (limit.as_secs() + 5).into());
+        matcher.on_failure = Some(self.on_failure.clone());
+        matcher
+    }
+
+    pub(crate) fn call(&self, request: HookCallback, cancelled: CancellationToken) -> Reaction {
+        let context = HookContext { tool_use_id: request.tool_use_id, cancelled };
+        (self.react)(request.input, context)
+    }
+
+    /// What is answered when it has failed.
+    pub(crate) fn failed(&self, reason: &str) -> Option<HookOutput> {
+        if self.on_failure != OnFailure::Block {
+            return None;
+        }
+        Some(match &self.event {
+            HookEvent::PreToolUse => PreToolUseOutput::deny(reason).into(),
+            HookEvent::PermissionRequest => PermissionRequestOutput::deny(reason).into(),
+            HookEvent::PreModelSwitch => PreModelSwitchOutput::deny(reason).into(),
+            _ => HookOutput::block(reason),
+        })
+    }
+}
+
+/// Whether a hook for this event says whether something may happen.
+fn decides(event: &HookEvent) -> bool {
+    matches!(
+        event,
+        HookEvent::PreToolUse
+            | HookEvent::PermissionRequest
+            | HookEvent::UserPromptSubmit
+            | HookEvent::UserPromptExpansion
+            | HookEvent::PreModelSwitch
+            | HookEvent::PreCompact
+            | HookEvent::ConfigChange
+    )
+}
+
+impl fmt::Debug for Hook {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Hook")
+            .field("event", &self.event)
+            .field("matcher", &self.matcher)
+            .field("timeout", &self.timeout)
+            .field("on_failure", &self.on_failure)
+            .finish_non_exhaustive()
+    }
+}
+
+macro_rules! events {
+    ($($event:ident($input:ident);)+) => {
+        $(
+            impl HookEventInput for countersign_protocol::hook::$input {
+                fn event() -> HookEvent {
+                    HookEvent::$event
+                }
+
+                fn pick(input: HookInput) -> Option<Self> {
+                    match input {
+                        HookInput::$event(input) => Some(input),
+                        _ => None,
+                    }
+                }
+            }
+        )+
+    };
+}
+
+events! {
+    PreToolUse(PreToolUseInput);
+    PostToolUse(PostToolUseInput);
+    PostToolUseFailure(PostToolUseFailureInput);
+    PostToolBatch(PostToolBatchInput);
+    PermissionRequest(PermissionRequestInput);
+    PermissionDenied(PermissionDeniedInput);
+    Notification(NotificationInput);
+    UserPromptSubmit(UserPromptSubmitInput);
+    UserPromptExpansion(UserPromptExpansionInput);
+    SessionStart(SessionStartInput);
+    SessionEnd(SessionEndInput);
+    Setup(SetupInput);
+    Stop(StopInput);
+    StopFailure(StopFailureInput);
+    SubagentStart(SubagentStartInput);
+    SubagentStop(SubagentStopInput);
+    PreCompact(PreCompactInput);
+    PostCompact(PostCompactInput);
+    PreModelSwitch(PreModelSwitchInput);
+    PostModelSwitch(PostModelSwitchInput);
+    TeammateIdle(TeammateIdleInput);
+    TaskCreated(TaskCreatedInput);
+    TaskCompleted(TaskCompletedInput);
+    Elicitation(ElicitationInput);
+    ElicitationResult(ElicitationResultInput);
+    ConfigChange(ConfigChangeInput);
+    WorktreeCreate(WorktreeCreateInput);
+    WorktreeRemove(WorktreeRemoveInput);
+    InstructionsLoaded(InstructionsLoadedInput);
+    CwdChanged(CwdChangedInput);
+    FileChanged(FileChangedInput);
+    DirectoryAdded(DirectoryAddedInput);
+    MessageDisplay(MessageDisplayInput);
+}

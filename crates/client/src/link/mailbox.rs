@@ -1,0 +1,437 @@
+//! What came from the CLI and waits for somebody to read it.
+
+use std::collections::VecDeque;
+use std::io;
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use bytes::{Bytes, BytesMut};
+use countersign_protocol::Line;
+use memchr::memrchr;
+use tokio::sync::Notify;
+
+use super::spool::Spool;
+use crate::counters::Counters;
+
+/// How much is read back from the file at once.
+const READ_BACK: usize = 256 * 1024;
+
+/// How much is written to the file at once.
+const WRITE_OUT: usize = 1024 * 1024;
+
+/// How much may wait for a disk that does not get on before the CLI is no longer read.
+const PATIENCE: usize = 64 * 1024 * 1024;
+
+/// How messages are kept until they are read.
+#[derive(Clone, Debug)]
+pub(crate) struct Delivery {
+    /// How many bytes of them are kept in memory.
+    pub(crate) memory: usize,
+    /// Whether pieces of messages are dropped beyond that. Whole messages never are.
+    pub(crate) drop_deltas: bool,
+    /// Where the file is made that the rest goes to.
+    pub(crate) folder: Option<PathBuf>,
+}
+
+impl Default for Delivery {
+    fn default() -> Self {
+        Self { memory: 4 * 1024 * 1024, drop_deltas: false, folder: None }
+    }
+}
+
+/// Messages on their way from the owner of a session to whoever reads them.
+///
+/// It takes everything at once and without waiting. What is not read stays in memory up to a
+/// limit; what comes after that goes to a file, and is read back from it in its turn.
+#[derive(Debug)]
+pub(crate) struct Mailbox {
+    state: Mutex<State>,
+    readable: Notify,
+    relieved: Notify,
+    delivery: Delivery,
+    counters: Arc<Counters>,
+}
+
+#[derive(Debug, Default)]
+struct State {
+    /// What is read next.
+    head: VecDeque<Bytes>,
+    head_bytes: usize,
+    /// What is in the file, and comes after `head`.
+    filed: Option<Filed>,
+    /// What is on its way to the file.
+    writing: usize,
+    /// What comes after the file.
+    tail: VecDeque<Bytes>,
+    tail_bytes: usize,
+    /// Pieces of messages that were dropped since the last line.
+    dropped: u64,
+    /// A task that writes to the file is running.
+    spilling: bool,
+    /// The file cannot be written, so memory is all there is.
+    no_file: bool,
+    /// Nothing more will come.
+    closed: bool,
+    /// Nobody will read.
+    abandoned: bool,
+}
+
+#[derive(Debug)]
+struct Filed {
+    spool: Spool,
+    read: u64,
+    written: u64,
+}
+
+impl State {
+    fn unread_in_file(&self) -> u64 {
+        self.filed.as_ref().map_or(0, |filed| filed.written - filed.read)
+    }
+
+    /// Whether what comes now has to wait behind something that is not in `head`.
+    fn has_overflowed(&self) -> bool {
+        self.unread_in_file() > 0 || self.writing > 0 || !self.tail.is_empty()
+    }
+}
+
+impl Mailbox {
+    pub(crate) fn new(delivery: Delivery, counters: Arc<Counters>) -> Arc<Self> {
+        Arc::new(Self {
+            state: Mutex::default(),
+            readable: Notify::new(),
+            relieved: Notify::new(),
+            delivery,
+            counters,
+        })
+    }
+
+    /// Takes whole lines.
+    pub(crate) fn push(self: &Arc<Self>, batches: impl IntoIterator<Item = Bytes>) {
+        let mut state = self.lock();
+        if state.abandoned {
+            return;
+        }
+        for batch in batches {
+            if !state.has_overflowed() && state.head_bytes + batch.len() <= self.delivery.memory {
+                state.head_bytes += batch.len();
+                state.head.push_back(batch);
+                continue;
+            }
+            let batch = if self.delivery.drop_deltas {
+                self.without_deltas(&mut state.dropped, &batch)
+            } else {
+                batch
+            };
+            if !batch.is_empty() {
+                state.tail_bytes += batch.len();
+                state.tail.push_back(batch);
+            }
+        }
+        let spill = !state.tail.is_empty() && !state.spilling && !state.no_file;
+        state.spilling |= spill;
+        let lag = state.head_bytes as u64
+            + state.unread_in_file()
+            + (state.writing + state.tail_bytes) as u64;
+        drop(state);
+        self.counters.lagging(lag);
+        self.readable.notify_one();
+        if spill {
+            let mailbox = Arc::clone(self);
+            #[expect(
+                clippy::disallowed_methods,
+                reason = "it ends with what there is to write, and nothing has to wait for it"
+            )]
+            drop(tokio::task::spawn(async move { mailbox.spill().await }));
+        }
+    }
+
+    /// The batch without the pieces of messages, which are counted.
+    fn without_deltas(&self, dropped: &mut u64, batch: &[u8]) -> Bytes {
+        let mut kept = BytesMut::new();
+        for line in batch.split_inclusive(|&byte| byte == b'\n') {
+            if Line::parse(line).is_ok_and(|line| line.frame_type() == "stream_event") {
+                *dropped += 1;
+                self.counters.dropped_delta();
+                continue;
+            }
+            if *dropped > 0 {
+                kept.extend_from_slice(crate::message::dropped_marker(*dropped).as_bytes());
+                *dropped = 0;
+            }
+            kept.extend_from_slice(line);
+        }
+        kept.freeze()
+    }
+
+    /// Writes what waits to the file, until nothing does.
+    async fn spill(self: Arc<Self>) {
+        while let Some((batches, spool, at)) = self.next_to_write() {
+            let length: usize = batches.iter().map(Bytes::len).sum();
+            let folder = self.delivery.folder.clone();
+            let work = move || {
+                let outcome = (|| {
+                    let spool = match spool {
+                        Some(spool) => spool,
+                        None => Spool::create(folder.as_ref())?,
+                    };
+                    spool.write(at, &batches)?;
+                    Ok(spool)
+                })();
+                (batches, outcome)
+            };
+            match tokio::task::spawn_blocking(work).await {
+                Ok((_, Ok(spool))) => self.wrote(spool, length),
+                Ok((batches, Err(error))) => self.not_written(batches, &error),
+                // The runtime is ending, and everything with it.
+                Err(_) => return,
+            }
+        }
+    }
+
+    fn next_to_write(&self) -> Option<(Vec<Bytes>, Option<Spool>, u64)> {
+        let mut state = self.lock();
+        let mut batches = Vec::new();
+        let mut length = 0;
+        if !state.no_file && !state.abandoned {
+            while length < WRITE_OUT
+                && let Some(batch) = state.tail.pop_front()
+            {
+                length += batch.len();
+                batches.push(batch);
+            }
+        }
+        if batches.is_empty() {
+            state.spilling = false;
+            return None;
+        }
+        state.tail_bytes -= length;
+        state.writing = length;
+        let at = state.filed.as_ref().map_or(0, |filed| filed.written);
+        Some((batches, state.filed.as_ref().map(|filed| filed.spool.clone()), at))
+    }
+
+    fn wrote(&self, spool: Spool, length: usize) {
+        let mut state = self.lock();
+        state.writing = 0;
+        match &mut state.filed {
+            Some(filed) => filed.written += length as u64,
+            empty => *empty = Some(Filed { spool, read: 0, written: length as u64 }),
+        }
+        drop(state);
+        self.counters.spooled(length as u64);
+        self.readable.notify_one();
+        self.relieved.notify_one();
+    }
+
+    fn not_written(&self, batches: Vec<Bytes>, error: &io::Error) {
+        tracing::warn!(%error, "messages cannot be put into a file; they stay in memory");
+        let mut state = self.lock();
+        state.no_file = true;
+        state.tail_bytes += std::mem::take(&mut state.writing);
+        for batch in batches.into_iter().rev() {
+            state.tail.push_front(batch);
+        }
+        drop(state);
+        self.readable.notify_one();
+    }
+
+    /// Waits until there is room for more; there nearly always is.
+    ///
+    /// It is missing when the disk does not take what nobody reads. Then the CLI has to wait.
+    pub(crate) async fn room(&self) {
+        loop {
+            let relieved = self.relieved.notified();
+            if self.has_room() {
+                return;
+            }
+            relieved.await;
+        }
+    }
+
+    pub(crate) fn has_room(&self) -> bool {
+        let state = self.lock();
+        state.abandoned || state.tail_bytes + state.writing <= PATIENCE
+    }
+
+    /// Nothing more will come.
+    pub(crate) fn close(self: &Arc<Self>) {
+        let mut state = self.lock();
+        let dropped = std::mem::take(&mut state.dropped);
+        state.closed = true;
+        if dropped > 0 {
+            let marker = Bytes::from(crate::message::dropped_marker(dropped));
+            state.tail_bytes += marker.len();
+            state.tail.push_back(marker);
+        }
+        drop(state);
+        self.readable.notify_one();
+    }
+
+    /// The end that is read from. There is one.
+    pub(crate) fn reader(self: &Arc<Self>) -> Reader {
+        Reader { mailbox: Arc::clone(self), chunk: Bytes::new() }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, State> {
+        // Nothing in here can panic between two states that belong together.
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Reads lines out of a mailbox.
+#[derive(Debug)]
+pub(crate) struct Reader {
+    mailbox: Arc<Mailbox>,
+    chunk: Bytes,
+}
+
+/// What a reader finds.
+enum Found {
+    Chunk(Bytes),
+    InFile(Spool, u64, u64),
+    Nothing,
+    End,
+}
+
+impl Reader {
+    /// The next line, without its end; none when nothing more will come.
+    ///
+    /// Cancel safe: a line is either returned or still there.
+    pub(crate) async fn next_line(&mut self) -> Option<Bytes> {
+        loop {
+            if let Some(line) = self.line_at_hand() {
+                return Some(line);
+            }
+            self.chunk = self.next_chunk().await?;
+        }
+    }
+
+    /// The next line, if it is at hand.
+    pub(crate) fn line_at_hand(&mut self) -> Option<Bytes> {
+        loop {
+            if self.chunk.is_empty() {
+                match self.mailbox.find() {
+                    Found::Chunk(chunk) => self.chunk = chunk,
+                    _ => return None,
+                }
+            }
+            let line = match memchr::memchr(b'\n', &self.chunk) {
+                Some(end) => {
+                    let mut line = self.chunk.split_to(end + 1);
+                    line.truncate(end);
+                    line
+                }
+                None => std::mem::take(&mut self.chunk),
+            };
+            let line = match line.last() {
+                Some(b'\r') => line.slice(..line.len() - 1),
+                _ => line,
+            };
+            if !line.iter().all(u8::is_ascii_whitespace) {
+                return Some(line);
+            }
+        }
+    }
+
+    async fn next_chunk(&self) -> Option<Bytes> {
+        loop {
+            let readable = self.mailbox.readable.notified();
+            match self.mailbox.find() {
+                Found::Chunk(chunk) => return Some(chunk),
+                Found::InFile(spool, at, length) => match read_back(spool, at, length).await {
+                    Ok(chunk) => {
+                        self.mailbox.took(chunk.len() as u64);
+                        return Some(chunk);
+                    }
+                    // What is in the file is lost; what comes after it is not.
+                    Err(error) => self.mailbox.lost(length, &error),
+                },
+                Found::Nothing => readable.await,
+                Found::End => return None,
+            }
+        }
+    }
+}
+
+/// Reads whole lines back, some of them at least.
+async fn read_back(spool: Spool, at: u64, length: u64) -> io::Result<Bytes> {
+    let all = usize::try_from(length).unwrap_or(usize::MAX);
+    let work = move || {
+        let mut size = all.min(READ_BACK);
+        loop {
+            let mut chunk = spool.read(at, size)?;
+            // The file ends with a whole line, so this ends, too.
+            match memrchr(b'\n', &chunk) {
+                Some(end) => {
+                    chunk.truncate(end + 1);
+                    return Ok(chunk);
+                }
+                None if size == all => return Ok(chunk),
+                None => size = all.min(size.saturating_mul(4)),
+            }
+        }
+    };
+    tokio::task::spawn_blocking(work).await.map_err(io::Error::other)?
+}
+
+impl Mailbox {
+    fn find(&self) -> Found {
+        let mut state = self.lock();
+        if let Some(chunk) = state.head.pop_front() {
+            state.head_bytes -= chunk.len();
+            return Found::Chunk(chunk);
+        }
+        if let Some(filed) = &state.filed
+            && filed.read < filed.written
+        {
+            return Found::InFile(filed.spool.clone(), filed.read, filed.written - filed.read);
+        }
+        if state.writing > 0 {
+            return Found::Nothing;
+        }
+        // Caught up with the file: what was to go there can be read at once.
+        let done = state.filed.take();
+        let chunk = state.tail.pop_front();
+        state.tail_bytes -= chunk.as_ref().map_or(0, Bytes::len);
+        let end = state.closed;
+        drop(state);
+        if let Some(filed) = done {
+            // Giving a large file back takes a while.
+            drop(tokio::task::spawn_blocking(move || filed.spool.clear().is_ok()));
+        }
+        match chunk {
+            Some(chunk) => {
+                self.relieved.notify_one();
+                Found::Chunk(chunk)
+            }
+            None if end => Found::End,
+            None => Found::Nothing,
+        }
+    }
+
+    fn took(&self, length: u64) {
+        if let Some(filed) = &mut self.lock().filed {
+            filed.read += length;
+        }
+    }
+
+    fn lost(&self, length: u64, error: &io::Error) {
+        tracing::error!(%error, length, "messages cannot be read back from their file");
+        self.took(length);
+        let marker = crate::message::lost_marker(length);
+        let mut state = self.lock();
+        state.head_bytes += marker.len();
+        state.head.push_front(marker.into());
+    }
+}
+
+impl Drop for Reader {
+    fn drop(&mut self) {
+        let mut state = self.mailbox.lock();
+        let filed = state.filed.take();
+        *state = State { abandoned: true, spilling: state.spilling, ..State::default() };
+        drop(state);
+        drop(filed);
+        self.mailbox.relieved.notify_one();
+    }
+}

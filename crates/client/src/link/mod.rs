@@ -1,0 +1,10 @@
+//! The two directions of the pipe: what goes to the CLI, and what comes from it.
+
+mod framing;
+mod mailbox;
+mod outbox;
+mod spool;
+
+pub(crate) use self::framing::{Framing, Run};
+pub(crate) use self::mailbox::{Delivery, Mailbox, Reader};
+pub(crate) use self::outbox::{Outbox, OutboxClosed};

@@ -1,0 +1,212 @@
+//! Going on with a session that was parked.
+
+use std::path::Path;
+use std::time::Duration;
+
+use countersign_protocol::Version;
+use countersign_protocol::ask::CanUseTool;
+use countersign_protocol::ids::RequestId;
+use countersign_protocol::permission::PermissionResult;
+use thiserror::Error;
+use tokio_util::sync::CancellationToken;
+
+use super::grant::{Answer, Answering, Grant};
+use super::mark::{MarkError, MarkPlace, bring};
+use super::token::ParkingToken;
+use crate::builder::SessionBuilder;
+use crate::error::{ConnectError, SendError};
+use crate::permission::{AnswerError, PermissionAnswer, PermissionAsk};
+use crate::session::Session;
+
+/// How long the CLI may take to ask again, once it has started. It does so at once, or never.
+const RAISED: Duration = Duration::from_secs(10);
+
+/// The first version that asks again.
+const SINCE: Version = Version::new(2, 1, 197);
+
+/// A session that goes on.
+#[derive(Debug)]
+#[non_exhaustive]
+pub struct Resumed {
+    /// The session. Its turn is running: see
+    /// [`Session::current_turn`](crate::Session::current_turn).
+    pub session: Session,
+    /// How the answer reached it.
+    pub raised: Raised,
+}
+
+/// How the answer reached a session that was parked.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Raised {
+    /// The CLI asked for the same call again, and got the answer.
+    SameCall,
+    /// The CLI did not ask again. The model was told what was decided; if that was to allow the
+    /// call, the same call may run once without asking.
+    Told {
+        /// Why it did not ask.
+        why: String,
+    },
+}
+
+/// Why a session does not go on.
+#[derive(Debug, Error)]
+#[non_exhaustive]
+pub enum ResumeError {
+    /// The process that asked is still running.
+    #[error(
+        "the process that was parked still runs, and two must not go on with one session: end it first"
+    )]
+    StillRunning,
+    /// The token cannot be read.
+    #[error("the token cannot be read: {0}")]
+    Token(#[from] serde_json::Error),
+    /// The session was not started again.
+    #[error(transparent)]
+    Connect(#[from] ConnectError),
+    /// The answer cannot be made.
+    #[error("the answer cannot be given: {0}")]
+    Answer(#[from] AnswerError),
+    /// The session ended before it could be told.
+    #[error(transparent)]
+    Send(#[from] SendError),
+}
+
+impl SessionBuilder {
+    /// Goes on with a session that was parked, or whose process died while it asked.
+    ///
+    /// `answer` decides about the call, with the methods of the ask that it is given: exactly once,
+    /// and for that call. What else the session asks goes to the handlers of this builder, which
+    /// should be set up like the one that the session was started with; the mode and the folder are
+    /// those of the token unless they are set here. In another home folder the transcript is
+    /// brought from where it was, if it can be.
+    ///
+    /// # Errors
+    /// When the old process still runs, or the session cannot be started again. That the CLI does
+    /// not ask again is not an error: see [`Raised`].
+    pub async fn resume_parked(
+        self,
+        token: &ParkingToken,
+        answer: impl FnOnce(PermissionAsk) -> Result<PermissionAnswer, AnswerError> + Send + 'static,
+    ) -> Result<Resumed, ResumeError> {
+        if token.process.is_some_and(crate::process::ProcessId::is_alive) {
+            return Err(ResumeError::StillRunning);
+        }
+        let request = token.request()?;
+        let answering = Answering::new(
+            request.tool_use_id.clone(),
+            Box::new(answer),
+            self.handlers.permission.clone(),
+        );
+        let builder = self.going_on(token).on_permission(answering.clone());
+        let marked = builder.marked(token).await;
+        let session = builder.connect().await?;
+        let why = match marked {
+            Ok(()) => match raised(&session, &answering).await {
+                Ok(()) => return Ok(Resumed { session, raised: Raised::SameCall }),
+                Err(why) => why,
+            },
+            Err(why) => why,
+        };
+        // Whoever takes the answer gives it: should the call be raised now, it is asked like any.
+        match answering.take() {
+            None => Ok(Resumed { session, raised: Raised::SameCall }),
+            Some(answer) => {
+                tell(&session, &answering, request, answer).await?;
+                Ok(Resumed { session, raised: Raised::Told { why } })
+            }
+        }
+    }
+
+    /// Goes on with the session of a token.
+    fn going_on(mut self, token: &ParkingToken) -> Self {
+        self.options.work_in(token.cwd());
+        self.options.go_on(&token.session_id(), token.mode());
+        self
+    }
+
+    /// Sees to it that the transcript is there, and says which call was put off.
+    async fn marked(&self, token: &ParkingToken) -> Result<(), String> {
+        let version = match token.version() {
+            Some(version) => Some(version),
+            None => self.version().await.ok(),
+        };
+        if let Some(version) = version.filter(|version| *version < SINCE) {
+            return Err(format!("{version} does not ask again for a call; {SINCE} does"));
+        }
+        let place = self.place().map_err(|error| error.to_string())?;
+        let (token, here) = (token.clone(), place.transcript_path(&token.session_id()));
+        let work = move || {
+            let here = here.ok_or(MarkError::NoTranscript)?;
+            if let Some(there) = token.transcript.as_deref().filter(|there| there.exists()) {
+                bring(there, Path::new(&here))?;
+            }
+            MarkPlace::at(here, &token)?.mark()
+        };
+        let marked = tokio::task::spawn_blocking(work).await;
+        marked.map_err(|error| error.to_string())?.map_err(|error| error.to_string())
+    }
+}
+
+/// Waits until the call was asked for.
+async fn raised(session: &Session, answering: &Answering) -> Result<(), String> {
+    tokio::select! {
+        biased;
+        () = answering.asked() => Ok(()),
+        end = session.ended() => Err(format!("the session ended: {end}")),
+        () = tokio::time::sleep(RAISED) => {
+            Err(format!("the CLI did not ask for the call again within {RAISED:?}"))
+        }
+    }
+}
+
+/// Tells the model what was decided, and lets it make the call.
+async fn tell(
+    session: &Session,
+    answering: &Answering,
+    request: CanUseTool,
+    answer: Answer,
+) -> Result<(), ResumeError> {
+    let (tool, input) = (request.tool_name.clone(), request.input.clone());
+    let ask = PermissionAsk::new(
+        RequestId::from("parked"),
+        std::sync::Arc::new(request),
+        CancellationToken::new(),
+    );
+    let answer = answer(ask)?;
+    let text = match &answer.result {
+        PermissionResult::Allow(allow) => {
+            let changed = answer.input_changed;
+            let with = allow.updated_input.as_ref().filter(|_| changed);
+            said_yes(&tool, &input, with)
+        }
+        PermissionResult::Deny(deny) => format!(
+            "While this session was paused, the user decided about your pending call of {tool}: \
+             it is denied. The reason: {}",
+            deny.message
+        ),
+        other => format!("The pending call of {tool} was answered with {}.", other.name()),
+    };
+    if answer.allows() {
+        answering.grant(Grant { tool, input, answer });
+    }
+    session.post(text).await?;
+    Ok(())
+}
+
+fn said_yes(
+    tool: &str,
+    input: &countersign_protocol::RawJson,
+    with: Option<&countersign_protocol::RawJson>,
+) -> String {
+    let mut text = format!(
+        "While this session was paused, the user approved your pending call of {tool}. It has not \
+         run yet. Make the call again now with exactly this input: {}",
+        input.as_str()
+    );
+    if let Some(with) = with {
+        text.push_str("\n\nThe user answered with: ");
+        text.push_str(with.as_str());
+    }
+    text
+}

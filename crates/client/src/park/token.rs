@@ -1,0 +1,161 @@
+//! What has to be kept to go on later.
+
+use std::path::PathBuf;
+
+use countersign_protocol::Version;
+use countersign_protocol::ask::CanUseTool;
+use countersign_protocol::ids::{SessionId, ToolUseId};
+use countersign_protocol::permission::PermissionMode;
+use serde::{Deserialize, Serialize};
+use thiserror::Error;
+
+use super::mark::{MarkError, MarkPlace};
+use crate::process::ProcessId;
+use crate::session::{Session, SessionHandle};
+
+/// What has to be kept of a session that waits on one call, to go on with it later, in another
+/// process and after a crash.
+///
+/// It can be written with `serde`, and holds the input of the call.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct ParkingToken {
+    pub(super) session: String,
+    pub(super) cwd: PathBuf,
+    /// Where the transcript was. In another home folder it is somewhere else.
+    pub(super) transcript: Option<PathBuf>,
+    pub(super) mode: Option<String>,
+    pub(super) version: Option<String>,
+    /// The process that asked. It must be gone before another one goes on.
+    pub(super) process: Option<ProcessId>,
+    /// The request, whole, as JSON: the input of a tool stays as it is, byte for byte.
+    pub(super) request: String,
+}
+
+/// Why a session cannot be parked.
+#[derive(Debug, Error)]
+#[non_exhaustive]
+pub enum ParkError {
+    /// It does not wait for anybody.
+    #[error("the session waits for no permission, so there is nothing to park it on")]
+    NotAsking,
+    /// It waits on several calls.
+    #[error(
+        "the session waits on {count} calls, and can be parked on one: answer the others first"
+    )]
+    Several {
+        /// How many.
+        count: usize,
+    },
+    /// It is not known which session it is.
+    #[error("the session has no id yet: it can be parked once its first turn has begun")]
+    NoSession,
+    /// The transcript does not have the call.
+    #[error("the transcript cannot bring the call back: {0}")]
+    Transcript(#[from] MarkError),
+    /// What was asked cannot be kept.
+    #[error("the request cannot be kept: {0}")]
+    NotJson(#[from] serde_json::Error),
+}
+
+impl ParkingToken {
+    /// The session.
+    #[must_use]
+    pub fn session_id(&self) -> SessionId {
+        SessionId::from(self.session.as_str())
+    }
+
+    /// The call that waits.
+    ///
+    /// # Errors
+    /// When the token was changed and its request cannot be read.
+    pub fn request(&self) -> Result<CanUseTool, serde_json::Error> {
+        serde_json::from_str(&self.request)
+    }
+
+    /// The id of the call that waits.
+    ///
+    /// # Errors
+    /// When the token was changed and its request cannot be read.
+    pub fn tool_use_id(&self) -> Result<ToolUseId, serde_json::Error> {
+        Ok(self.request()?.tool_use_id)
+    }
+
+    /// The folder that the session works in.
+    #[must_use]
+    pub fn cwd(&self) -> &std::path::Path {
+        &self.cwd
+    }
+
+    /// The mode that was in force.
+    #[must_use]
+    pub fn mode(&self) -> Option<PermissionMode> {
+        self.mode.as_deref().map(PermissionMode::from)
+    }
+
+    pub(super) fn version(&self) -> Option<Version> {
+        self.version.as_deref()?.parse().ok()
+    }
+}
+
+impl SessionHandle {
+    /// Tokens for all calls that wait for a permission now.
+    ///
+    /// Only one of them can be resumed: the CLI brings back the last call that was put off. So a
+    /// token is of use when it is the only one.
+    ///
+    /// # Errors
+    /// When the session has no id yet, or a request cannot be kept.
+    pub fn parking_tokens(&self) -> Result<Vec<ParkingToken>, ParkError> {
+        let snapshot = self.snapshot();
+        let place = self.shared().place();
+        let session = snapshot.session_id.ok_or(ParkError::NoSession)?;
+        self.open_permissions()
+            .iter()
+            .map(|request| {
+                Ok(ParkingToken {
+                    session: session.as_str().to_owned(),
+                    cwd: place.cwd.clone(),
+                    transcript: place.transcript(&session),
+                    mode: snapshot.permission_mode.as_ref().map(ToString::to_string),
+                    version: snapshot.version.map(|version| version.to_string()),
+                    process: place.process,
+                    request: serde_json::to_string(&**request)?,
+                })
+            })
+            .collect()
+    }
+}
+
+impl Session {
+    /// Ends the process of a session that waits on one call, and gives what is needed to go on.
+    ///
+    /// Handlers that are running for it are dropped, and what runs in the background ends. The
+    /// session is only ended once it is certain that its transcript has the call.
+    ///
+    /// # Errors
+    /// When the session waits on no call or on several, or its transcript does not have the call;
+    /// it then goes on as before.
+    pub async fn park(self) -> Result<ParkingToken, (Self, ParkError)> {
+        match self.ready_to_park().await {
+            Ok(token) => {
+                // At once: a CLI whose input is closed would refuse the call and go on.
+                self.handle().kill().await;
+                Ok(token)
+            }
+            Err(error) => Err((self, error)),
+        }
+    }
+
+    async fn ready_to_park(&self) -> Result<ParkingToken, ParkError> {
+        let mut tokens = self.parking_tokens()?;
+        let (Some(token), true) = (tokens.pop(), tokens.is_empty()) else {
+            return Err(match tokens.len() {
+                0 => ParkError::NotAsking,
+                others => ParkError::Several { count: others + 1 },
+            });
+        };
+        // The CLI writes its transcript when it gets to it, after it has asked.
+        MarkPlace::of(&token)?.wait_for_call(self.shared().request_timeout).await?;
+        Ok(token)
+    }
+}

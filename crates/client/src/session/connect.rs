@@ -1,0 +1,250 @@
+//! From a builder to a session.
+
+use std::io;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Duration;
+
+use countersign_protocol::Version;
+use countersign_protocol::request::{Initialize, InitializeResponse};
+use countersign_record::Recorder;
+use tokio::net::unix::pipe::Receiver;
+use tokio::time::Instant;
+
+use super::Session;
+use super::intake::Intake;
+use super::owner::Owner;
+use super::place::Place;
+use super::serve::Server;
+use super::shared::Shared;
+use super::snapshot::Snapshot;
+use super::stderr::{LastWords, drain};
+use crate::builder::SessionBuilder;
+use crate::cli::{Capability, VersionError};
+use crate::counters::Counters;
+use crate::error::{ConnectError, ControlError};
+use crate::limits::Watchdog;
+use crate::link::{Framing, Mailbox, Outbox};
+use crate::options::{ChildEnvironment, Launch, OptionsError};
+use crate::process::{self, Environment, ShutdownTimes, SpawnSpec, Spawned};
+
+/// The oldest version that is supported. What it has, all have.
+const OLDEST: Version = Version::new(2, 1, 62);
+
+/// How long the CLI may take to tell its version.
+const VERSION: Duration = Duration::from_secs(30);
+
+impl SessionBuilder {
+    /// Starts the CLI and opens the session.
+    ///
+    /// It returns when the CLI has answered `initialize`. Requests that the CLI makes before that
+    /// are answered all the same.
+    ///
+    /// # Errors
+    /// When options contradict each other, the CLI is not found, cannot be started, lacks something
+    /// that was asked for, or does not answer.
+    pub async fn connect(self) -> Result<Session, ConnectError> {
+        let mut launch = self.options.launch()?;
+        let version = self.check(&mut launch).await?;
+        let initialize = self.initialize(launch.initialize.clone());
+        let recorder = self.tape.as_ref().map(|tape| tape.create(&launch)).transpose()?;
+        let mut place = Place::of(&launch);
+        let verbatim = launch.verbatim_prompts;
+        let spawned = process::spawn(&spec(launch))?;
+        place.mark = Some(spawned.process.mark());
+        place.process = spawned.process.id();
+        let known = Snapshot {
+            version,
+            session_id: self.options.known_session(),
+            permission_mode: Some(self.options.mode()),
+            ..Snapshot::default()
+        };
+        let session = self.attach(spawned, recorder, known, place, verbatim);
+        match session.open(initialize, self.times.initialize).await {
+            Ok(()) => Ok(session),
+            Err(ControlError::SessionEnded { .. }) => {
+                Err(ConnectError::Ended(Box::new(session.ended().await)))
+            }
+            Err(error) => {
+                session.handle().kill().await;
+                Err(ConnectError::Initialize(error))
+            }
+        }
+    }
+
+    /// The version of the CLI that would be started. It is started for that only when its files do
+    /// not tell.
+    ///
+    /// # Errors
+    /// When options contradict each other, the CLI is not found, or it does not tell.
+    pub async fn version(&self) -> Result<Version, ConnectError> {
+        let launch = self.options.launch()?;
+        Ok(version_of(&launch).await?)
+    }
+
+    /// Where a session of this builder would be.
+    pub(crate) fn place(&self) -> Result<Place, OptionsError> {
+        Ok(Place::of(&self.options.launch()?))
+    }
+
+    /// Makes sure that the version has what is asked of it. It is only looked up for that when
+    /// something is asked that not every version has.
+    async fn check(&self, launch: &mut Launch) -> Result<Option<Version>, ConnectError> {
+        let events = self.handlers.hooks.iter().filter_map(|hook| {
+            Capability::hook_event(hook.event()).filter(|event| !event.in_version(OLDEST))
+        });
+        launch.needs.extend(events);
+        let version = if launch.needs.is_empty() {
+            launch.program.version_if_cheap()
+        } else {
+            let version = version_of(launch).await?;
+            launch.check(version)?;
+            Some(version)
+        };
+        // Without it a call that was put off can be raised before the hooks are known.
+        let waits = Capability::flag("--await-initialize")
+            .is_some_and(|flag| version.is_some_and(|version| flag.in_version(version)));
+        if waits && self.options.resumes() && !self.handlers.hooks.is_empty() {
+            launch.arguments.push("--await-initialize".into());
+        }
+        Ok(version)
+    }
+
+    /// What the CLI is told first, with who answers here.
+    fn initialize(&self, mut initialize: Initialize) -> Initialize {
+        let hooks = self.handlers.registrations();
+        if !hooks.is_empty() {
+            initialize.hooks = Some(hooks);
+        }
+        if let Some(dialogs) = &self.handlers.dialogs {
+            initialize.supported_dialog_kinds = Some(dialogs.kinds.clone());
+        }
+        #[cfg(feature = "mcp")]
+        for (name, server) in &self.handlers.mcp {
+            initialize.sdk_mcp_servers.get_or_insert_default().push(name.clone());
+            if let Some(settings) = server.settings() {
+                let all = initialize.sdk_mcp_server_configs.get_or_insert_default();
+                all.insert(name.clone(), settings);
+            }
+        }
+        initialize
+    }
+
+    /// Makes a session of a process that is running.
+    fn attach(
+        &self,
+        spawned: Spawned,
+        recorder: Option<Recorder>,
+        known: Snapshot,
+        place: Place,
+        verbatim: bool,
+    ) -> Session {
+        let Spawned { stdin, stdout, stderr, process } = spawned;
+        let home = place.config_home.clone();
+        let counters = Arc::new(Counters::default());
+        let outbox = Outbox::new(stdin, recorder.clone());
+        let shared =
+            Shared::new(outbox, Arc::clone(&counters), known, place, verbatim, self.times.request);
+        let mailbox = Mailbox::new(self.delivery.clone(), Arc::clone(&counters));
+        let messages = mailbox.reader();
+        let words = LastWords::default();
+        let told = self.on_stderr.clone();
+        let stderr = drain(stderr, words.clone(), counters, recorder.clone(), told);
+        #[expect(clippy::disallowed_methods, reason = "the owner waits for it")]
+        let stderr = tokio::task::spawn(stderr);
+        let server = Server::new(Arc::clone(&shared), self.handlers.clone());
+        let mirroring = self.mirroring.as_ref();
+        let mirror =
+            mirroring.and_then(|mirroring| mirroring.start(home.as_ref())).map(|(mirror, work)| {
+                #[expect(
+                    clippy::disallowed_methods,
+                    reason = "it ends when the session does, after it has sent what there is"
+                )]
+                drop(tokio::task::spawn(work));
+                mirror
+            });
+        let intake = Intake {
+            stdout,
+            framing: Framing::new(self.max_line),
+            mailbox,
+            server,
+            shared: Arc::clone(&shared),
+            recorder: recorder.clone(),
+            mirror: mirror.clone(),
+            ended: false,
+        };
+        let owner = Owner {
+            shared: Arc::clone(&shared),
+            process: Some(process),
+            intake,
+            words,
+            stderr,
+            recorder,
+            times: self.times.clone(),
+            watchdog: Watchdog::new(self.limits.clone(), Instant::now()),
+        };
+        #[expect(
+            clippy::disallowed_methods,
+            reason = "it ends when the session is dropped, and who closes a session waits for it"
+        )]
+        drop(tokio::task::spawn(owner.run()));
+        Session::new(shared, messages, mirror, self.clone())
+    }
+}
+
+impl Session {
+    async fn open(&self, initialize: Initialize, limit: Duration) -> Result<(), ControlError> {
+        let response: InitializeResponse = self.call_within(initialize, limit).await?;
+        self.shared().snapshot.send_if_modified(|snapshot| {
+            let version = response.claude_code_version.as_deref();
+            if let (None, Some(Ok(version))) = (snapshot.version, version.map(str::parse)) {
+                snapshot.version = Some(version);
+            }
+            false
+        });
+        self.shared().initialized(response);
+        Ok(())
+    }
+}
+
+fn spec(launch: Launch) -> SpawnSpec {
+    let ChildEnvironment { clear, remove, set } = launch.environment;
+    SpawnSpec {
+        program: launch.program.path().to_owned(),
+        arguments: launch.arguments,
+        environment: Environment { clear, remove, set },
+        cwd: launch.cwd,
+    }
+}
+
+async fn version_of(launch: &Launch) -> Result<Version, VersionError> {
+    let ChildEnvironment { clear, remove, set } = launch.environment.clone();
+    let environment = Environment { clear, remove, set };
+    let run = |program: PathBuf, argument: &'static str| async move {
+        let arguments = vec![argument.into()];
+        let spec = SpawnSpec { program, arguments, environment, cwd: None };
+        let Spawned { stdin, stdout, stderr, process } =
+            process::spawn(&spec).map_err(io::Error::other)?;
+        drop((stdin, stderr));
+        let said = tokio::time::timeout(VERSION, read_to_end(stdout)).await;
+        process.end(ShutdownTimes::default()).await;
+        said.map_err(|_| io::Error::other("it did not tell in time"))?
+    };
+    launch.program.version_by(run).await
+}
+
+/// More than a version is none.
+const LONGEST: usize = 4096;
+
+async fn read_to_end(pipe: Receiver) -> io::Result<Vec<u8>> {
+    let mut said = Vec::new();
+    while said.len() < LONGEST {
+        pipe.readable().await?;
+        match pipe.try_read_buf(&mut said) {
+            Ok(0) => break,
+            Err(error) if error.kind() != io::ErrorKind::WouldBlock => return Err(error),
+            _ => {}
+        }
+    }
+    Ok(said)
+}

@@ -1,0 +1,121 @@
+//! The duty to answer.
+
+use std::sync::Arc;
+
+use countersign_protocol::control::ControlResponse;
+use countersign_protocol::ids::RequestId;
+use countersign_protocol::permission::{Deny, PermissionResult};
+use countersign_protocol::{EncodeError, Frame as _, ToCli, encode_line};
+use serde::Serialize;
+
+use super::shared::Shared;
+use crate::hook::Hook;
+
+/// The duty to answer one request of the CLI.
+///
+/// It is done once. When it is dropped undone, because a handler panicked or was dropped itself,
+/// it is done with what [`Failing`] says, which never lets anything happen.
+#[derive(Debug)]
+pub(super) struct Duty {
+    shared: Arc<Shared>,
+    request_id: RequestId,
+    failing: Failing,
+    done: bool,
+}
+
+/// What is answered when there is no answer.
+#[derive(Debug)]
+pub(super) enum Failing {
+    /// The tool does not run.
+    Deny,
+    /// What the hook was asked about does not happen, unless it was set up otherwise.
+    Hook(Hook),
+    /// An error, which the CLI takes for a refusal, too.
+    Error,
+}
+
+impl Duty {
+    pub(super) fn new(shared: Arc<Shared>, request_id: RequestId, failing: Failing) -> Self {
+        Self { shared, request_id, failing, done: false }
+    }
+
+    /// Answers; what is `also` to be said follows directly. Says whether the answer is on its way:
+    /// it is not when the CLI wants it no more.
+    pub(super) fn answer<T: Serialize>(mut self, payload: &T, also: Option<&ToCli>) -> bool {
+        let line = success(&self.request_id, payload).and_then(|mut line| {
+            if let Some(also) = also {
+                line.extend_from_slice(&also.to_line()?);
+            }
+            Ok(line)
+        });
+        match line {
+            Ok(line) => {
+                self.done = true;
+                self.shared.answer(&self.request_id, &line)
+            }
+            Err(error) => {
+                self.fail(&format!("the answer cannot be written: {error}"));
+                false
+            }
+        }
+    }
+
+    /// Answers that there is no answer, and why.
+    pub(super) fn fail(&mut self, reason: &str) {
+        self.done = true;
+        let line = match &self.failing {
+            Failing::Deny => success(&self.request_id, &PermissionResult::from(Deny::new(reason))),
+            Failing::Hook(hook) => match hook.failed(reason) {
+                Some(output) => success(&self.request_id, &output),
+                None => refusal(&self.request_id, reason),
+            },
+            Failing::Error => refusal(&self.request_id, reason),
+        };
+        match line {
+            Ok(line) => {
+                if self.shared.answer(&self.request_id, &line) {
+                    tracing::warn!(request = %self.request_id, reason, "refused");
+                }
+            }
+            // A reason is text, which can always be written.
+            Err(error) => tracing::error!(%error, "a refusal cannot be written"),
+        }
+    }
+}
+
+impl Drop for Duty {
+    fn drop(&mut self) {
+        if !self.done {
+            let reason = if std::thread::panicking() {
+                "the handler panicked, so this is refused"
+            } else {
+                "the handler was dropped without an answer, so this is refused"
+            };
+            self.fail(reason);
+        }
+    }
+}
+
+/// An answer as it goes over the wire. The types of the protocol would have the payload copied
+/// twice, and the input of a tool can be long.
+#[derive(Serialize)]
+struct Answer<'a, T> {
+    r#type: &'static str,
+    response: Carried<'a, T>,
+}
+
+#[derive(Serialize)]
+struct Carried<'a, T> {
+    subtype: &'static str,
+    request_id: &'a str,
+    response: &'a T,
+}
+
+fn success<T: Serialize>(id: &RequestId, payload: &T) -> Result<Vec<u8>, EncodeError> {
+    let response = Carried { subtype: "success", request_id: id.as_str(), response: payload };
+    encode_line(&Answer { r#type: "control_response", response })
+}
+
+fn refusal(id: &RequestId, reason: &str) -> Result<Vec<u8>, EncodeError> {
+    ToCli::from(ControlResponse::refusal(id.clone(), reason)).to_line()
+}

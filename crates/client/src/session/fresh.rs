@@ -1,0 +1,51 @@
+//! Beginning anew: a plan that is carried out in a conversation of its own.
+
+use countersign_protocol::message::UserMessage;
+
+use super::Session;
+use crate::cli::Capability;
+use crate::error::FreshError;
+use crate::permission::FreshStart;
+use crate::turn::Turn;
+
+impl Session {
+    /// Clears the conversation, and has a plan carried out in the one that begins.
+    ///
+    /// The mode of the plan is in force before the model is asked. From 2.1.197 on the process
+    /// stays the same and has a new session id; before, another process is started in its place,
+    /// set up in the same way.
+    ///
+    /// # Errors
+    /// When the mode cannot be changed, the conversation cannot be cleared, or the session ends.
+    pub async fn begin_fresh(&mut self, fresh: &FreshStart) -> Result<Turn<&mut Self>, FreshError> {
+        let version = self.snapshot().version;
+        if version.is_some_and(|version| Capability::CLEAR.in_version(version)) {
+            self.clear(fresh).await?;
+        } else {
+            self.replace(fresh).await?;
+        }
+        Ok(Turn::begin(self, UserMessage::prompt(fresh.prompt())).await?)
+    }
+
+    async fn clear(&mut self, fresh: &FreshStart) -> Result<(), FreshError> {
+        self.set_permission_mode(fresh.mode.clone()).await?;
+        let before = self.snapshot().session_id;
+        let outcome = self.send("/clear").await?.finish().await?;
+        if let Some(error) = outcome.error() {
+            return Err(FreshError::NotCleared(error));
+        }
+        if outcome.session_id() == before.as_ref() {
+            return Err(FreshError::NotCleared("the session is the same as before".to_owned()));
+        }
+        Ok(())
+    }
+
+    async fn replace(&mut self, fresh: &FreshStart) -> Result<(), FreshError> {
+        let mut builder = (*self.builder).clone();
+        builder.options.begin_anew(fresh.mode.clone());
+        let next = builder.connect().await?;
+        let before = std::mem::replace(self, next);
+        before.close().await;
+        Ok(())
+    }
+}

@@ -1,0 +1,252 @@
+//! What can be done with a session from anywhere.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use countersign_protocol::ask::CanUseTool;
+use countersign_protocol::control::{ControlRequest, Failure, Response};
+use countersign_protocol::ids::{MessageUuid, RequestId};
+use countersign_protocol::message::UserMessage;
+use countersign_protocol::request::{Call, ClientRequest, InitializeResponse};
+use countersign_protocol::{Frame as _, RawJson, ToCli};
+use tokio::sync::watch;
+
+use super::shared::Shared;
+use super::snapshot::{SessionEnd, Snapshot};
+use crate::cli::Capability;
+use crate::counters::Stats;
+use crate::error::{ControlError, SendError};
+use crate::process::{Mark, ProcessId};
+
+/// A handle on a session: sends messages, makes control requests, ends it.
+///
+/// It is cheap to clone and can be used from any task, also while somebody reads messages or
+/// nobody does. It does not keep the session alive.
+#[derive(Debug, Clone)]
+pub struct SessionHandle {
+    shared: Arc<Shared>,
+}
+
+impl SessionHandle {
+    pub(crate) fn new(shared: Arc<Shared>) -> Self {
+        Self { shared }
+    }
+
+    pub(crate) fn shared(&self) -> &Arc<Shared> {
+        &self.shared
+    }
+
+    /// What is known of the session now.
+    #[must_use]
+    pub fn snapshot(&self) -> Snapshot {
+        let mut snapshot = self.shared.snapshot.borrow().clone();
+        snapshot.open_requests = self.shared.open_requests();
+        snapshot
+    }
+
+    /// What the CLI said of itself at the start: commands, models, agents, the account.
+    #[must_use]
+    pub fn initialization(&self) -> Option<&InitializeResponse> {
+        self.shared.initialization()
+    }
+
+    /// The permissions that the session waits for now.
+    #[must_use]
+    pub fn open_permissions(&self) -> Vec<Arc<CanUseTool>> {
+        self.shared.open_permissions()
+    }
+
+    /// The process of the CLI. With it, and with the mark, somebody who comes after a crash can tell
+    /// what is left of the session: see [`Leftovers`](crate::process::Leftovers).
+    #[must_use]
+    pub fn process_id(&self) -> Option<ProcessId> {
+        self.shared.place().process
+    }
+
+    /// What the process of the CLI and all that it starts carry.
+    #[must_use]
+    pub fn mark(&self) -> Option<Mark> {
+        self.shared.place().mark
+    }
+
+    /// Follows what is known of the session.
+    #[must_use]
+    pub fn watch(&self) -> watch::Receiver<Snapshot> {
+        self.shared.snapshot.subscribe()
+    }
+
+    /// What passed through the session so far.
+    #[must_use]
+    pub fn stats(&self) -> Stats {
+        self.shared.counters.stats()
+    }
+
+    /// Sends a message of the user, and returns its id as soon as it is on its way.
+    ///
+    /// A message that is sent while a turn is running is queued by the CLI or joined to the turn;
+    /// see [`UserMessage::priority`](countersign_protocol::message::Priority). One without a `uuid`
+    /// is given one: a message with a uuid that the session has seen is dropped by the CLI, so
+    /// sending it again is safe.
+    ///
+    /// # Errors
+    /// When the session has ended.
+    pub async fn post(&self, mut message: UserMessage) -> Result<MessageUuid, SendError> {
+        let uuid = message
+            .uuid
+            .get_or_insert_with(|| MessageUuid::from(uuid::Uuid::new_v4().to_string()))
+            .clone();
+        if self.shared.verbatim {
+            message.client_composed = Some(true);
+        }
+        let line = ToCli::from(message).to_line()?;
+        // Before anything runs that must not outlive us.
+        if let Err(error) = crate::process::ensure_keeper() {
+            tracing::warn!(%error, "if this process is killed, what the CLI runs will go on");
+        }
+        self.shared.snapshot.send_if_modified(|snapshot| {
+            let was_running = std::mem::replace(&mut snapshot.is_running, true);
+            !was_running
+        });
+        self.shared.outbox.push_when_room(&line).await.map_err(|_| SendError::SessionEnded)?;
+        Ok(uuid)
+    }
+
+    /// Makes a control request, and waits for its answer.
+    ///
+    /// Each public request has a method of its own; this is for the others, and for fields that
+    /// the methods do not have. When the future is dropped, the request is withdrawn.
+    ///
+    /// # Errors
+    /// When the CLI refuses, does not answer in time, answers something else, or ends.
+    pub async fn call<C: Call>(&self, request: C) -> Result<C::Response, ControlError> {
+        self.call_within(request, self.shared.request_timeout).await
+    }
+
+    /// [`call`](Self::call) with another limit of time.
+    ///
+    /// # Errors
+    /// As [`call`](Self::call).
+    pub async fn call_within<C: Call>(
+        &self,
+        request: C,
+        limit: Duration,
+    ) -> Result<C::Response, ControlError> {
+        if let Some(capability) = Capability::request(C::SUBTYPE)
+            && let Some(version) = self.shared.snapshot.borrow().version
+        {
+            capability.check(version)?;
+        }
+        let payload = self.exchange(C::SUBTYPE, request.into(), limit).await?;
+        C::read_response(payload.as_ref()).map_err(|error| ControlError::Unreadable {
+            subtype: C::SUBTYPE.to_owned(),
+            reason: error.to_string(),
+        })
+    }
+
+    /// Makes a control request of any kind; `fields` is the object without its `subtype`.
+    ///
+    /// # Errors
+    /// As [`call`](Self::call).
+    pub async fn call_raw(
+        &self,
+        subtype: &str,
+        fields: &RawJson,
+    ) -> Result<Option<RawJson>, ControlError> {
+        let unreadable =
+            |reason: String| ControlError::Unreadable { subtype: subtype.to_owned(), reason };
+        let mut object: serde_json::Map<String, serde_json::Value> =
+            fields.decode().map_err(|error| unreadable(error.to_string()))?;
+        object.insert("subtype".to_owned(), subtype.into());
+        let request = RawJson::from_value(&object)
+            .and_then(|raw| raw.decode::<ClientRequest>())
+            .map_err(|error| unreadable(error.to_string()))?;
+        self.exchange(subtype, request, self.shared.request_timeout).await
+    }
+
+    async fn exchange(
+        &self,
+        subtype: &str,
+        request: ClientRequest,
+        limit: Duration,
+    ) -> Result<Option<RawJson>, ControlError> {
+        let ended = || ControlError::SessionEnded { subtype: subtype.to_owned() };
+        let id = self.shared.next_request_id();
+        let frame = ToCli::from(ControlRequest::new(id.clone(), request));
+        let line = frame
+            .to_line()
+            .map_err(|source| ControlError::NotJson { subtype: subtype.to_owned(), source })?;
+        tracing::debug!(subtype, request = %id, "control request");
+        let answer = self.shared.expect(id.clone()).ok_or_else(ended)?;
+        let withdrawal = Withdrawal { shared: &self.shared, id: Some(id) };
+        self.shared.outbox.push(&line).map_err(|_| ended())?;
+        let response = match tokio::time::timeout(limit, answer).await {
+            Ok(Ok(Ok(response))) => {
+                withdrawal.not_needed();
+                response.response
+            }
+            Ok(Ok(Err(reason))) => {
+                return Err(ControlError::Unreadable { subtype: subtype.to_owned(), reason });
+            }
+            Ok(Err(_)) => return Err(ended()),
+            Err(_) => {
+                return Err(ControlError::Timeout { subtype: subtype.to_owned(), waited: limit });
+            }
+        };
+        match response {
+            Response::Success(success) => Ok(success.response),
+            Response::Error(Failure { error, error_code, .. }) => Err(ControlError::Refused {
+                subtype: subtype.to_owned(),
+                message: error,
+                code: error_code,
+            }),
+            other => Err(ControlError::Unreadable {
+                subtype: subtype.to_owned(),
+                reason: format!("the answer is neither success nor error, but {}", other.name()),
+            }),
+        }
+    }
+
+    /// Ends the session in order, and returns when nothing is left; see
+    /// [`Session::close`](crate::Session::close).
+    pub async fn close(&self) -> SessionEnd {
+        self.shared.close.cancel();
+        self.ended().await
+    }
+
+    /// Ends the session at once, and returns when nothing is left.
+    pub async fn kill(&self) -> SessionEnd {
+        self.shared.kill.cancel();
+        self.ended().await
+    }
+
+    /// Waits until the session has ended, by itself or otherwise.
+    pub async fn ended(&self) -> SessionEnd {
+        let mut watch = self.watch();
+        let ended = watch.wait_for(|snapshot| snapshot.ended.is_some()).await;
+        match ended.ok().and_then(|snapshot| snapshot.ended.clone()) {
+            Some(ended) => SessionEnd::clone(&ended),
+            // The handle has the sender, so there always is somebody to tell.
+            None => std::future::pending().await,
+        }
+    }
+}
+
+/// Withdraws a request when nobody waits for its answer any more.
+struct Withdrawal<'a> {
+    shared: &'a Shared,
+    id: Option<RequestId>,
+}
+
+impl Withdrawal<'_> {
+    fn not_needed(mut self) {
+        self.id = None;
+    }
+}
+
+impl Drop for Withdrawal<'_> {
+    fn drop(&mut self) {
+        if let Some(id) = &self.id {
+            self.shared.withdraw(id);
+        }
+    }
+}

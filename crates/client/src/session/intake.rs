@@ -1,0 +1,256 @@
+//! What comes from the CLI: cut into lines, told apart, and passed on to where it belongs.
+
+use std::io;
+use std::sync::Arc;
+
+use bytes::Bytes;
+use countersign_protocol::system::SystemMessage;
+use countersign_protocol::{Decoded, FromCli, Line};
+use countersign_record::{Channel, Recorder};
+use memchr::memchr;
+use tokio::net::unix::pipe::Receiver;
+
+use super::serve::Server;
+use super::shared::Shared;
+use crate::link::{Framing, Mailbox, Run};
+use crate::message::too_long_marker;
+use crate::store::Mirror;
+
+/// How many times in a row the pipe is read before something else gets a turn.
+const READS: usize = 16;
+
+/// The rarer kinds of messages that are known.
+const MESSAGES: [&str; 13] = [
+    "tool_progress",
+    "tool_use_summary",
+    "auth_status",
+    "rate_limit_event",
+    "prompt_suggestion",
+    "conversation_reset",
+    "active_goal",
+    "command_lifecycle",
+    "autocompact_state",
+    "attachment",
+    "progress",
+    "queued_notification",
+    "session_notice",
+];
+
+/// Reads one session. It waits for nothing but the CLI: messages go to the mailbox, which takes
+/// all of them, and requests to tasks of their own.
+pub(super) struct Intake {
+    pub(super) stdout: Receiver,
+    pub(super) framing: Framing,
+    pub(super) mailbox: Arc<Mailbox>,
+    pub(super) server: Server,
+    pub(super) shared: Arc<Shared>,
+    pub(super) recorder: Option<Recorder>,
+    pub(super) mirror: Option<Arc<Mirror>>,
+    /// Whether the CLI has closed its end.
+    pub(super) ended: bool,
+}
+
+impl Intake {
+    /// Waits until there is something to read and room to put it, and reads it.
+    ///
+    /// Cancel safe. Never returns once the CLI has closed its end, which `ended` says.
+    pub(super) async fn next(&mut self) {
+        if self.ended {
+            return std::future::pending().await;
+        }
+        self.server.reap();
+        self.framing.rest();
+        self.mailbox.room().await;
+        if self.stdout.readable().await.is_err() {
+            self.finish();
+            return;
+        }
+        for _ in 0..READS {
+            if !self.read() {
+                return;
+            }
+        }
+    }
+
+    /// Reads what is in the pipe and ends: whoever wrote to it is gone.
+    pub(super) fn drain(&mut self) {
+        while !self.ended && self.read() {}
+        self.finish();
+    }
+
+    /// Reads once, and says whether there may be more.
+    fn read(&mut self) -> bool {
+        let space = self.framing.space();
+        let before = space.len();
+        match self.stdout.try_read_buf(space) {
+            Ok(0) => {
+                self.finish();
+                false
+            }
+            Ok(count) => {
+                if let (Some(recorder), Some(new)) = (&self.recorder, space.get(before..)) {
+                    recorder.record(Channel::Out, new);
+                }
+                let filled = space.len() == space.capacity();
+                while let Some(run) = self.framing.next_run() {
+                    self.take(run);
+                }
+                // A read that did not fill its room has emptied the pipe; the next would only
+                // learn that.
+                filled || count >= 64 * 1024
+            }
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => true,
+            Err(error) if error.kind() == io::ErrorKind::WouldBlock => false,
+            Err(error) => {
+                tracing::warn!(%error, "the output of the CLI cannot be read");
+                self.finish();
+                false
+            }
+        }
+    }
+
+    fn finish(&mut self) {
+        if !self.ended {
+            self.ended = true;
+            if let Some(run) = self.framing.finish() {
+                self.take(run);
+            }
+        }
+    }
+
+    fn take(&mut self, run: Run) {
+        match run {
+            Run::Lines(lines) => self.lines(&lines),
+            Run::TooLong { head, length } => {
+                self.shared.counters.too_long();
+                tracing::warn!(length, "a line was too long and is passed over");
+                // A request must not be left without an answer, however long it is.
+                self.server.refuse_head(&head);
+                self.mailbox.push([Bytes::from(too_long_marker(length))]);
+            }
+        }
+    }
+
+    /// Sorts lines: what is for us is dealt with, the rest goes to the mailbox in one piece where
+    /// that is possible.
+    fn lines(&mut self, lines: &Bytes) {
+        let mut messages = Vec::new();
+        let (mut begin, mut at, mut count) = (0, 0, 0);
+        while let Some(rest) = lines.get(at..).filter(|rest| !rest.is_empty()) {
+            let (line, length) = match memchr(b'\n', rest) {
+                Some(end) => (rest.get(..end).unwrap_or_default(), end + 1),
+                None => (rest, rest.len()),
+            };
+            count += 1;
+            if self.is_for_us(line) {
+                if begin < at {
+                    messages.push(lines.slice(begin..at));
+                }
+                begin = at + length;
+            }
+            at += length;
+        }
+        self.shared.counters.frames(count);
+        if begin < at {
+            messages.push(lines.slice(begin..at));
+        }
+        if !messages.is_empty() {
+            self.mailbox.push(messages);
+        }
+    }
+
+    fn is_for_us(&mut self, line: &[u8]) -> bool {
+        let line = line.strip_suffix(b"\r").unwrap_or(line);
+        let Ok(line) = Line::parse(line) else {
+            if !line.iter().all(u8::is_ascii_whitespace) {
+                self.shared.counters.not_a_frame();
+            }
+            return false;
+        };
+        match line.frame_type() {
+            "control_request" => self.server.serve(&line),
+            "control_response" => self.response(&line),
+            "control_cancel_request" => {
+                if let Some(id) = line.to_request_id() {
+                    self.shared.cancelled(&id);
+                }
+            }
+            "keep_alive" => {}
+            "transcript_mirror" => self.mirror(&line),
+            "system" => {
+                self.system(&line);
+                return false;
+            }
+            "result" => {
+                self.result(&line);
+                return false;
+            }
+            "stream_event" | "assistant" | "user" => return false,
+            other => {
+                if !MESSAGES.contains(&other) {
+                    self.shared.counters.unknown();
+                }
+                return false;
+            }
+        }
+        true
+    }
+
+    fn response(&self, line: &Line<'_>) {
+        match line.decode::<FromCli>() {
+            Decoded::Known(FromCli::ControlResponse(response))
+            | Decoded::Unknown(FromCli::ControlResponse(response)) => {
+                self.shared.answered(*response);
+            }
+            Decoded::Known(_) | Decoded::Unknown(_) => {}
+            Decoded::Malformed(malformed) => {
+                self.shared.counters.malformed();
+                if let Some(id) = line.to_request_id() {
+                    self.shared.answered_unreadably(&id, malformed.to_string());
+                }
+            }
+        }
+    }
+
+    fn mirror(&self, line: &Line<'_>) {
+        match (line.decode::<FromCli>(), &self.mirror) {
+            (Decoded::Known(FromCli::TranscriptMirror(frame)), Some(mirror)) => mirror.push(frame),
+            (Decoded::Malformed(_), _) => self.shared.counters.malformed(),
+            _ => {}
+        }
+    }
+
+    fn system(&self, line: &Line<'_>) {
+        if !matches!(line.subtype(), Some("init" | "status" | "session_state_changed")) {
+            return;
+        }
+        let (Decoded::Known(frame) | Decoded::Unknown(frame)) = line.decode::<FromCli>() else {
+            return;
+        };
+        match frame {
+            FromCli::System(SystemMessage::Init(init)) => {
+                self.shared.snapshot.send_modify(|snapshot| snapshot.began(&init));
+            }
+            FromCli::System(SystemMessage::Status(status)) => {
+                if let Some(mode) = status.permission_mode {
+                    self.shared.snapshot.send_modify(|snapshot| {
+                        snapshot.permission_mode = Some(mode);
+                    });
+                }
+            }
+            FromCli::System(SystemMessage::SessionStateChanged(changed)) => {
+                self.shared.snapshot.send_modify(|snapshot| snapshot.state(&changed.state));
+            }
+            _ => {}
+        }
+    }
+
+    fn result(&self, line: &Line<'_>) {
+        let Decoded::Known(FromCli::Result(result)) = line.decode::<FromCli>() else {
+            // Whatever it says, the turn is over.
+            self.shared.snapshot.send_modify(|snapshot| snapshot.is_running = false);
+            return;
+        };
+        self.shared.snapshot.send_modify(|snapshot| snapshot.result(&result));
+    }
+}

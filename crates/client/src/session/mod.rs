@@ -1,0 +1,186 @@
+//! A session: one process of the CLI, and everything that goes over its pipes.
+
+mod connect;
+mod control;
+mod duty;
+mod fresh;
+mod handle;
+mod intake;
+mod mirroring;
+mod owner;
+mod place;
+mod serve;
+mod shared;
+mod snapshot;
+mod stderr;
+
+use std::sync::Arc;
+
+use countersign_protocol::content::Content;
+use countersign_protocol::message::UserMessage;
+
+pub use self::handle::SessionHandle;
+pub use self::snapshot::{SessionEnd, Snapshot};
+use crate::builder::SessionBuilder;
+use crate::counters::Stats;
+use crate::error::SendError;
+use crate::link::Reader;
+use crate::message::Message;
+use crate::store::{Materialized, Mirror};
+use crate::turn::Turn;
+
+pub(crate) use self::mirroring::Mirroring;
+pub(crate) use self::place::Place;
+pub(crate) use self::serve::Handlers;
+pub(crate) use self::shared::Shared;
+pub(crate) use self::stderr::OnStderr;
+
+/// A conversation with the CLI.
+///
+/// It is the one that reads messages; [`SessionHandle`]s, of which there can be many, do everything
+/// else. Requests of the CLI are answered whether or not anybody reads.
+///
+/// When it is dropped, the process and all that it started is killed. [`Session::close`] ends it
+/// in order.
+#[derive(Debug)]
+pub struct Session {
+    handle: SessionHandle,
+    messages: Reader,
+    /// A result that waits until the store has what came before it.
+    held: Option<Message>,
+    mirror: Option<Arc<Mirror>>,
+    /// The configuration of the CLI, if it is there for this session only.
+    config: Option<Materialized>,
+    /// How it was set up, to begin anew.
+    builder: Box<SessionBuilder>,
+    /// Ends the session when it is dropped.
+    leash: Leash,
+}
+
+/// What keeps a session alive.
+#[derive(Debug)]
+struct Leash(Arc<Shared>);
+
+impl Drop for Leash {
+    fn drop(&mut self) {
+        self.0.kill.cancel();
+    }
+}
+
+impl Session {
+    pub(crate) fn new(
+        shared: Arc<Shared>,
+        messages: Reader,
+        mirror: Option<Arc<Mirror>>,
+        builder: SessionBuilder,
+    ) -> Self {
+        let handle = SessionHandle::new(Arc::clone(&shared));
+        Self {
+            handle,
+            messages,
+            held: None,
+            mirror,
+            config: None,
+            builder: Box::new(builder),
+            leash: Leash(shared),
+        }
+    }
+
+    /// Keeps a folder for as long as the session is there.
+    fn keep(&mut self, config: Materialized) {
+        self.config = Some(config);
+    }
+
+    /// How a session is set up.
+    pub fn builder() -> SessionBuilder {
+        SessionBuilder::new()
+    }
+
+    /// A handle, for other tasks.
+    #[must_use]
+    pub fn handle(&self) -> SessionHandle {
+        self.handle.clone()
+    }
+
+    /// The next message, whatever it belongs to; none when the session has ended and everything
+    /// was read.
+    ///
+    /// Cancel safe: a message is either returned or still there.
+    pub async fn next_message(&mut self) -> Option<Message> {
+        let Some(mirror) = &self.mirror else {
+            return self.messages.next_line().await.map(Message::from_line);
+        };
+        if self.held.is_none() {
+            let message = Message::from_line(self.messages.next_line().await?);
+            if message.kind().is_none_or(|kind| &*kind.frame != "result") {
+                return Some(message);
+            }
+            self.held = Some(message);
+        }
+        mirror.flush().await;
+        self.held.take()
+    }
+
+    /// Sends a message of the user, and gives the turn that comes of it.
+    ///
+    /// # Errors
+    /// When the session has ended.
+    pub async fn send(
+        &mut self,
+        content: impl Into<Content>,
+    ) -> Result<Turn<&mut Self>, SendError> {
+        self.send_message(UserMessage::prompt(content)).await
+    }
+
+    /// [`send`](Self::send) for a message with a priority, pasted content and so on.
+    ///
+    /// # Errors
+    /// When the session has ended.
+    pub async fn send_message(
+        &mut self,
+        message: UserMessage,
+    ) -> Result<Turn<&mut Self>, SendError> {
+        Turn::begin(self, message).await
+    }
+
+    /// [`send`](Self::send) for a turn that goes elsewhere, and takes the session along.
+    ///
+    /// # Errors
+    /// When the session has ended.
+    pub async fn into_turn(self, content: impl Into<Content>) -> Result<Turn<Self>, SendError> {
+        Turn::begin(self, UserMessage::prompt(content)).await
+    }
+
+    /// The turn that is running, or the next one that nobody asks for.
+    pub fn current_turn(&mut self) -> Turn<&mut Self> {
+        Turn::running(self)
+    }
+
+    /// Sends a message of the user and returns at once.
+    ///
+    /// # Errors
+    /// When the session has ended.
+    pub async fn post(&self, content: impl Into<Content>) -> Result<(), SendError> {
+        self.handle.post(UserMessage::prompt(content)).await.map(drop)
+    }
+
+    /// What passed through the session so far.
+    #[must_use]
+    pub fn stats(&self) -> Stats {
+        self.leash.0.counters.stats()
+    }
+
+    /// Ends the session in order: a running turn is interrupted, the input is closed, and what
+    /// does not end by itself is ended. Returns when nothing is left.
+    pub async fn close(self) -> SessionEnd {
+        self.handle.close().await
+    }
+}
+
+impl std::ops::Deref for Session {
+    type Target = SessionHandle;
+
+    fn deref(&self) -> &SessionHandle {
+        &self.handle
+    }
+}

@@ -1,0 +1,195 @@
+//! The task that owns a session: it alone reads what the CLI writes, changes what is known of the
+//! session, and ends it.
+
+use std::sync::Arc;
+
+use countersign_record::Recorder;
+use tokio::task::JoinHandle;
+use tokio::time::Instant;
+
+use super::intake::Intake;
+use super::shared::Shared;
+use super::snapshot::SessionEnd;
+use super::stderr::LastWords;
+use crate::limits::{Act, Doing, Watchdog};
+use crate::process::{self, Process};
+use crate::times::Times;
+
+/// The owner of a session.
+pub(super) struct Owner {
+    pub(super) shared: Arc<Shared>,
+    /// Taken when it is ended.
+    pub(super) process: Option<Process>,
+    pub(super) intake: Intake,
+    pub(super) words: LastWords,
+    pub(super) stderr: JoinHandle<()>,
+    pub(super) recorder: Option<Recorder>,
+    pub(super) times: Times,
+    pub(super) watchdog: Watchdog,
+}
+
+/// Why the owner stopped serving.
+#[derive(PartialEq, Eq)]
+enum Why {
+    /// The process ended, or closed its output.
+    Gone,
+    /// It was asked to end the session in order.
+    Close,
+    /// It was asked to end the session at once.
+    Kill,
+}
+
+impl Owner {
+    /// Serves the session until it ends, and ends it.
+    pub(super) async fn run(mut self) {
+        let mut why = self.serve().await;
+        if why == Why::Close {
+            why = self.wind_down().await;
+        }
+        if why != Why::Kill {
+            self.shared.outbox.close();
+        }
+        let end = self.end(why == Why::Kill).await;
+        self.shared.outbox.close();
+        self.intake.drain();
+        self.intake.mailbox.close();
+        // It ends with the pipe, which a process that was left running may have held open.
+        if tokio::time::timeout(self.times.drain, &mut self.stderr).await.is_err() {
+            self.stderr.abort();
+        }
+        let ended = SessionEnd::new(end, self.words.text());
+        if let Some(recorder) = self.recorder.take() {
+            let end = crate::recording::end_of(ended.exit);
+            // Waits for the disk, which no task may.
+            drop(tokio::task::spawn_blocking(move || end.map(|end| recorder.finish(end))));
+        }
+        tracing::debug!(%ended, "session ended");
+        self.shared.end(Arc::new(ended));
+    }
+
+    async fn serve(&mut self) -> Why {
+        let shared = Arc::clone(&self.shared);
+        let (close, kill) = (shared.close.cancelled(), shared.kill.cancelled());
+        let flush = shared.outbox.flush();
+        tokio::pin!(close, kill, flush);
+        let mut is_read = true;
+        while !self.intake.ended {
+            let look_again = match self.watch() {
+                Ok(again) => again,
+                Err(LimitStops) => return Why::Close,
+            };
+            tokio::select! {
+                biased;
+                () = &mut kill => return Why::Kill,
+                () = &mut close => return Why::Close,
+                // It returns when the CLI reads no more. What it still says counts.
+                _ = &mut flush, if is_read => is_read = false,
+                () = self.intake.next() => self.heard(),
+                () = exited(&mut self.process) => self.intake.drain(),
+                () = until(look_again) => {}
+            }
+        }
+        Why::Gone
+    }
+
+    fn heard(&mut self) {
+        if self.watchdog.is_needed() {
+            self.watchdog.heard(Instant::now());
+        }
+    }
+
+    /// Looks at the limits, does what is to be done about them, and says when to look again.
+    fn watch(&mut self) -> Result<Option<Instant>, LimitStops> {
+        if !self.watchdog.is_needed() {
+            return Ok(None);
+        }
+        let doing = {
+            let snapshot = self.shared.snapshot.borrow();
+            Doing {
+                is_running: snapshot.is_running,
+                is_asking: self.shared.open_requests() > 0,
+                cost: snapshot.total_cost_usd,
+                turns: snapshot.results,
+            }
+        };
+        let (act, again) = self.watchdog.look(doing, Instant::now());
+        let (limit, stops) = match act {
+            None => return Ok(again),
+            Some(Act::Interrupt(limit)) => (limit, false),
+            Some(Act::Stop(limit)) => (limit, true),
+        };
+        tracing::warn!(%limit, stops, "a limit is reached");
+        self.shared.snapshot.send_modify(|snapshot| snapshot.limit_reached = Some(limit));
+        if stops {
+            return Err(LimitStops);
+        }
+        super::control::post_interrupt(&self.shared);
+        Ok(again)
+    }
+
+    /// Interrupts a running turn and waits for its end, but not for long.
+    async fn wind_down(&mut self) -> Why {
+        let shared = Arc::clone(&self.shared);
+        if shared.snapshot.borrow().is_running {
+            super::control::post_interrupt(&shared);
+        }
+        let flush = shared.outbox.flush();
+        let until = tokio::time::sleep_until(Instant::now() + self.times.interrupt);
+        tokio::pin!(flush, until);
+        let mut is_read = true;
+        while !self.intake.ended && shared.snapshot.borrow().is_running {
+            tokio::select! {
+                biased;
+                () = shared.kill.cancelled() => return Why::Kill,
+                () = &mut until => break,
+                _ = &mut flush, if is_read => is_read = false,
+                () = self.intake.next() => {}
+                () = exited(&mut self.process) => self.intake.drain(),
+            }
+        }
+        Why::Close
+    }
+
+    /// Ends the process, and reads all the while what it says. None when it had to be done at once.
+    async fn end(&mut self, at_once: bool) -> Option<process::Ended> {
+        let mut process = self.process.take()?;
+        if at_once {
+            // Before its input ends, and without a word: it must not do anything more, such as
+            // refusing the call that it asks for.
+            process.kill();
+        }
+        let times = if at_once { Times::at_once() } else { self.times.shutdown };
+        let Self { intake, shared, .. } = self;
+        let ending = process.end(times);
+        tokio::pin!(ending);
+        loop {
+            tokio::select! {
+                biased;
+                end = &mut ending => return Some(end),
+                // Dropping it kills everything.
+                () = shared.kill.cancelled(), if !at_once => return None,
+                () = intake.next() => {}
+            }
+        }
+    }
+}
+
+/// A limit was reached, and the session ends.
+struct LimitStops;
+
+/// Waits until then, if there is a then.
+async fn until(then: Option<Instant>) {
+    match then {
+        Some(then) => tokio::time::sleep_until(then).await,
+        None => std::future::pending().await,
+    }
+}
+
+/// Waits until the process has exited.
+async fn exited(process: &mut Option<Process>) {
+    match process {
+        // What it exited with is told when it is ended.
+        Some(process) => drop(process.exited().await),
+        None => std::future::pending().await,
+    }
+}

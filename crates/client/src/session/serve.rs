@@ -1,0 +1,282 @@
+//! Requests of the CLI: each gets to whoever answers it, in a task of its own.
+
+use std::collections::{BTreeMap, HashMap};
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use countersign_protocol::ask::{
+    CanUseTool, CliRequest, Elicitation, HookCallback, McpReply, RequestUserDialog,
+};
+use countersign_protocol::control::{ControlRequest, ControlResponse};
+use countersign_protocol::hook::{HookEvent, HookMatcher};
+use countersign_protocol::ids::{HookCallbackId, RequestId};
+use countersign_protocol::request::McpMessage;
+use countersign_protocol::{Decoded, Frame as _, FromCli, Line, ToCli};
+use tokio::task::JoinSet;
+use tokio_util::sync::CancellationToken;
+
+use super::duty::{Duty, Failing};
+use super::shared::Shared;
+use crate::dialog::{DialogHandler, ElicitationHandler, declined};
+use crate::hook::Hook;
+use crate::permission::{AnyPermissionHandler, PermissionAnswer, PermissionAsk};
+use crate::turn::Decision;
+
+/// Who answers what.
+#[derive(Clone)]
+pub(crate) struct Handlers {
+    pub(crate) permission: Arc<dyn AnyPermissionHandler>,
+    pub(crate) permission_timeout: Option<Duration>,
+    pub(crate) hooks: Vec<Hook>,
+    pub(crate) elicitation: Option<ElicitationHandler>,
+    pub(crate) dialogs: Option<DialogHandler>,
+    #[cfg(feature = "mcp")]
+    pub(crate) mcp: BTreeMap<String, crate::mcp::McpServer>,
+}
+
+impl Handlers {
+    pub(crate) fn new(permission: Arc<dyn AnyPermissionHandler>) -> Self {
+        Self {
+            permission,
+            permission_timeout: None,
+            hooks: Vec::new(),
+            elicitation: None,
+            dialogs: None,
+            #[cfg(feature = "mcp")]
+            mcp: BTreeMap::new(),
+        }
+    }
+
+    /// The hooks, as they are registered.
+    pub(crate) fn registrations(&self) -> BTreeMap<HookEvent, Vec<HookMatcher>> {
+        let mut registrations: BTreeMap<_, Vec<_>> = BTreeMap::new();
+        for (number, hook) in self.hooks.iter().enumerate() {
+            registrations
+                .entry(hook.event().clone())
+                .or_default()
+                .push(hook.registration(HookCallbackId::from(format!("hook_{number}"))));
+        }
+        registrations
+    }
+
+    fn hook(&self, id: &HookCallbackId) -> Option<&Hook> {
+        let number: usize = id.as_str().strip_prefix("hook_")?.parse().ok()?;
+        self.hooks.get(number)
+    }
+}
+
+/// Serves the requests of one session.
+pub(super) struct Server {
+    shared: Arc<Shared>,
+    handlers: Handlers,
+    #[cfg(feature = "mcp")]
+    mcp: HashMap<String, crate::mcp::Connection>,
+    tasks: JoinSet<()>,
+}
+
+impl Server {
+    pub(super) fn new(shared: Arc<Shared>, handlers: Handlers) -> Self {
+        #[cfg(feature = "mcp")]
+        let mcp = handlers
+            .mcp
+            .iter()
+            .map(|(name, server)| {
+                let (shared, to) = (Arc::clone(&shared), name.clone());
+                let connection = server.connect(move |message| {
+                    super::control::post_mcp_message(&shared, &to, message);
+                });
+                (name.clone(), connection)
+            })
+            .collect();
+        Self {
+            shared,
+            handlers,
+            #[cfg(feature = "mcp")]
+            mcp,
+            tasks: JoinSet::new(),
+        }
+    }
+
+    /// Forgets tasks that are done.
+    pub(super) fn reap(&mut self) {
+        while self.tasks.try_join_next().is_some() {}
+    }
+
+    /// A request came.
+    pub(super) fn serve(&mut self, line: &Line<'_>) {
+        let request = match line.decode::<FromCli>() {
+            Decoded::Known(FromCli::ControlRequest(request))
+            | Decoded::Unknown(FromCli::ControlRequest(request)) => *request,
+            Decoded::Known(_) | Decoded::Unknown(_) => return,
+            Decoded::Malformed(malformed) => {
+                self.shared.counters.malformed();
+                tracing::warn!(kind = %malformed.kind, "a malformed request is refused");
+                // Refused, not ignored: the CLI would wait for ever.
+                if let Some(id) = line.to_request_id()
+                    && self.shared.open(&id).is_some()
+                {
+                    self.refuse(&id, &malformed.to_string());
+                }
+                return;
+            }
+        };
+        let ControlRequest { request_id, request, .. } = request;
+        // The same request twice has one answer.
+        let Some(cancelled) = self.shared.open(&request_id) else { return };
+        match request {
+            CliRequest::CanUseTool(request) => self.permission(request_id, request, cancelled),
+            CliRequest::HookCallback(request) => self.hook(request_id, *request, cancelled),
+            CliRequest::McpMessage(request) => self.mcp_message(request_id, request),
+            CliRequest::Elicitation(request) => self.elicitation(request_id, *request),
+            CliRequest::RequestUserDialog(request) => self.dialog(request_id, request),
+            other => {
+                self.shared.counters.unanswerable();
+                let reason = format!("Unsupported control request subtype: {}", other.name());
+                self.refuse(&request_id, &reason);
+            }
+        }
+    }
+
+    /// Refuses a request that was too long to be read, of which this is the beginning.
+    pub(super) fn refuse_head(&self, head: &[u8]) {
+        // The id stands before the request, or there is nothing to answer to.
+        if let Some(id) = id_in(head)
+            && self.shared.open(&id).is_some()
+        {
+            self.refuse(&id, "the request is longer than a line may be");
+        }
+    }
+
+    fn refuse(&self, id: &RequestId, reason: &str) {
+        let refusal = ToCli::from(ControlResponse::refusal(id.clone(), reason));
+        if let Ok(line) = refusal.to_line() {
+            self.shared.answer(id, &line);
+        }
+    }
+
+    fn permission(
+        &mut self,
+        id: RequestId,
+        request: Box<CanUseTool>,
+        cancelled: CancellationToken,
+    ) {
+        tracing::debug!(tool = request.tool_name, request = %id, "permission asked");
+        let duty = Duty::new(Arc::clone(&self.shared), id.clone(), Failing::Deny);
+        let call = request.tool_use_id.clone();
+        let asked = Instant::now();
+        let handler = Arc::clone(&self.handlers.permission);
+        let limit = self.handlers.permission_timeout;
+        let shared = Arc::clone(&self.shared);
+        let request = Arc::<CanUseTool>::from(request);
+        self.shared.asks_permission(&id, Arc::clone(&request));
+        let ask = PermissionAsk::new(id, request, cancelled);
+        self.run(
+            duty,
+            limit,
+            async move { handler.decide_boxed(ask).await },
+            move |duty, answer| {
+                let PermissionAnswer { tool_use_id, result, input_changed, message, fresh_start } =
+                    answer;
+                if tool_use_id != call {
+                    let mut duty = duty;
+                    duty.fail("the handler answered another call than it was asked about");
+                    return;
+                }
+                let also = message.map(ToCli::User);
+                let decision = Decision::of(&result, input_changed, asked.elapsed());
+                if duty.answer(&result, also.as_ref()) {
+                    shared.decisions().note(call, decision);
+                    if let Some(fresh) = fresh_start {
+                        shared.plan_fresh_start(fresh);
+                    }
+                }
+            },
+        );
+    }
+
+    fn hook(&mut self, id: RequestId, request: HookCallback, cancelled: CancellationToken) {
+        let Some(hook) = self.handlers.hook(&request.callback_id).cloned() else {
+            let reason = format!("there is no hook {}", request.callback_id);
+            return self.refuse(&id, &reason);
+        };
+        let limit = hook.limit();
+        let duty = Duty::new(Arc::clone(&self.shared), id, Failing::Hook(hook.clone()));
+        let reaction = async move { hook.call(request, cancelled).await };
+        self.run(duty, limit, reaction, |duty, output| _ = duty.answer(&output, None));
+    }
+
+    #[cfg(feature = "mcp")]
+    fn mcp_message(&mut self, id: RequestId, request: McpMessage) {
+        let Some(connection) = self.mcp.get(&request.server_name) else {
+            let reason = format!("there is no MCP server {} here", request.server_name);
+            return self.refuse(&id, &reason);
+        };
+        let duty = Duty::new(Arc::clone(&self.shared), id, Failing::Error);
+        // It reads the message now, so that what comes later finds it.
+        let reply = connection.handle(request.message);
+        let reply = async move { Ok(McpReply::new(reply.await)) };
+        self.run(duty, None, reply, |duty, reply| _ = duty.answer(&reply, None));
+    }
+
+    #[cfg(not(feature = "mcp"))]
+    fn mcp_message(&mut self, id: RequestId, request: McpMessage) {
+        self.refuse(&id, &format!("there is no MCP server {} here", request.server_name));
+    }
+
+    fn elicitation(&mut self, id: RequestId, request: Elicitation) {
+        let duty = Duty::new(Arc::clone(&self.shared), id, Failing::Error);
+        let Some(handler) = self.handlers.elicitation.clone() else {
+            duty.answer(&declined(), None);
+            return;
+        };
+        let answer = async move { handler.call(request).await };
+        self.run(duty, None, answer, |duty, answer| _ = duty.answer(&answer, None));
+    }
+
+    fn dialog(&mut self, id: RequestId, request: RequestUserDialog) {
+        let handler = self.handlers.dialogs.clone();
+        match handler.filter(|handler| handler.kinds.contains(&request.dialog_kind)) {
+            Some(handler) => {
+                let duty = Duty::new(Arc::clone(&self.shared), id, Failing::Error);
+                let answer = async move { handler.call(request).await };
+                self.run(duty, None, answer, |duty, answer| _ = duty.answer(&answer, None));
+            }
+            None => {
+                self.refuse(&id, &format!("dialogs of kind {} are not shown", request.dialog_kind));
+            }
+        }
+    }
+
+    /// Runs a handler, and sees to it that there is an answer whatever becomes of it.
+    fn run<T: Send + 'static>(
+        &mut self,
+        mut duty: Duty,
+        limit: Option<Duration>,
+        handler: impl Future<Output = Result<T, crate::permission::HandlerFailure>> + Send + 'static,
+        done: impl FnOnce(Duty, T) + Send + 'static,
+    ) {
+        self.tasks.spawn(async move {
+            let outcome = match limit {
+                None => Ok(handler.await),
+                Some(limit) => tokio::time::timeout(limit, handler).await,
+            };
+            match outcome {
+                Ok(Ok(answer)) => done(duty, answer),
+                Ok(Err(error)) => duty.fail(&format!("the handler failed: {error}")),
+                Err(_) => duty.fail("nobody answered in time"),
+            }
+        });
+    }
+}
+
+/// The id of a control request of which only the beginning is there.
+fn id_in(head: &[u8]) -> Option<RequestId> {
+    let text = std::str::from_utf8(head)
+        .or_else(|error| std::str::from_utf8(head.get(..error.valid_up_to()).unwrap_or_default()));
+    let text = text.ok()?;
+    let (_, rest) = text.split_once(r#""type":"control_request""#)?;
+    let (_, rest) =
+        text.split_once(r#""request_id":""#).or_else(|| rest.split_once("request_id"))?;
+    let (id, _) = rest.split_once('"')?;
+    (!id.is_empty() && !id.contains('\\')).then(|| RequestId::from(id))
+}

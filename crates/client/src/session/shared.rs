@@ -1,0 +1,224 @@
+//! What the owner of a session and its handles have in common.
+
+use std::collections::HashMap;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::time::Duration;
+
+use countersign_protocol::ask::CanUseTool;
+use countersign_protocol::control::{ControlCancelRequest, ControlResponse};
+use countersign_protocol::ids::RequestId;
+use countersign_protocol::request::InitializeResponse;
+use countersign_protocol::{Frame as _, ToCli};
+use tokio::sync::{oneshot, watch};
+use tokio_util::sync::CancellationToken;
+
+use super::place::Place;
+use super::snapshot::Snapshot;
+use crate::counters::Counters;
+use crate::link::{Outbox, OutboxClosed};
+use crate::permission::FreshStart;
+use crate::turn::Decisions;
+
+/// What came of a request of ours: an answer, or why it cannot be read.
+type Answered = Result<ControlResponse, String>;
+
+/// A request of the CLI that waits for an answer.
+#[derive(Debug)]
+struct Open {
+    cancelled: CancellationToken,
+    /// What permission it asks for, if it does.
+    permission: Option<Arc<CanUseTool>>,
+}
+
+/// What the owner of a session and its handles have in common.
+///
+/// Locks are held for a few instructions, never while something is waited for.
+#[derive(Debug)]
+pub(crate) struct Shared {
+    pub(crate) outbox: Outbox,
+    pub(crate) counters: Arc<Counters>,
+    /// Asks the owner to end the session in order.
+    pub(crate) close: CancellationToken,
+    /// Asks the owner to end the session at once.
+    pub(crate) kill: CancellationToken,
+    pub(crate) snapshot: watch::Sender<Snapshot>,
+    /// How long the CLI may take to answer.
+    pub(crate) request_timeout: Duration,
+    /// Whether messages are sent as they are.
+    pub(crate) verbatim: bool,
+    place: Place,
+    /// What the CLI said of itself at the start.
+    initialized: OnceLock<InitializeResponse>,
+    /// Requests of ours that wait for an answer.
+    outgoing: Mutex<HashMap<RequestId, oneshot::Sender<Answered>>>,
+    /// Requests of the CLI that wait for an answer.
+    incoming: Mutex<HashMap<RequestId, Open>>,
+    next_request: AtomicU64,
+    /// A plan that was approved to be carried out in a new conversation.
+    fresh_start: Mutex<Option<FreshStart>>,
+    decisions: Decisions,
+}
+
+impl Shared {
+    pub(crate) fn new(
+        outbox: Outbox,
+        counters: Arc<Counters>,
+        snapshot: Snapshot,
+        place: Place,
+        verbatim: bool,
+        request_timeout: Duration,
+    ) -> Arc<Self> {
+        Arc::new(Self {
+            outbox,
+            counters,
+            close: CancellationToken::new(),
+            kill: CancellationToken::new(),
+            snapshot: watch::Sender::new(snapshot),
+            request_timeout,
+            verbatim,
+            place,
+            initialized: OnceLock::new(),
+            outgoing: Mutex::default(),
+            incoming: Mutex::default(),
+            next_request: AtomicU64::new(0),
+            fresh_start: Mutex::default(),
+            decisions: Decisions::default(),
+        })
+    }
+
+    /// A name for the next request of ours.
+    pub(crate) fn next_request_id(&self) -> RequestId {
+        let number = self.next_request.fetch_add(1, Ordering::Relaxed);
+        RequestId::from(format!("cs-{number}"))
+    }
+
+    /// Waits for the answer to a request that is about to be sent. None when the session has ended.
+    pub(crate) fn expect(&self, id: RequestId) -> Option<oneshot::Receiver<Answered>> {
+        let (sender, receiver) = oneshot::channel();
+        let mut outgoing = lock(&self.outgoing);
+        if self.snapshot.borrow().ended.is_some() {
+            return None;
+        }
+        outgoing.insert(id, sender);
+        Some(receiver)
+    }
+
+    /// An answer came.
+    pub(crate) fn answered(&self, response: ControlResponse) {
+        let waiting =
+            response.response.request_id().and_then(|id| lock(&self.outgoing).remove(&id));
+        match waiting {
+            // Whoever waited may have gone this moment.
+            Some(sender) => drop(sender.send(Ok(response))),
+            // A second answer, an echo, or one that came too late.
+            None => self.counters.late_answer(),
+        }
+    }
+
+    /// An answer came that cannot be read.
+    pub(crate) fn answered_unreadably(&self, id: &RequestId, reason: String) {
+        if let Some(sender) = lock(&self.outgoing).remove(id) {
+            drop(sender.send(Err(reason)));
+        }
+    }
+
+    /// Nobody waits for an answer any more; the CLI is told.
+    pub(crate) fn withdraw(&self, id: &RequestId) {
+        if lock(&self.outgoing).remove(id).is_some() {
+            let cancel = ToCli::from(ControlCancelRequest::new(id.clone()));
+            if let Ok(line) = cancel.to_line() {
+                // A session that has ended has nothing to cancel.
+                self.outbox.push(&line).ok();
+            }
+        }
+    }
+
+    /// The CLI asks. None if it asks this already.
+    pub(crate) fn open(&self, id: &RequestId) -> Option<CancellationToken> {
+        let mut incoming = lock(&self.incoming);
+        if incoming.contains_key(id) {
+            return None;
+        }
+        let cancelled = CancellationToken::new();
+        incoming.insert(id.clone(), Open { cancelled: cancelled.clone(), permission: None });
+        Some(cancelled)
+    }
+
+    /// A request of the CLI is for a permission.
+    pub(crate) fn asks_permission(&self, id: &RequestId, request: Arc<CanUseTool>) {
+        if let Some(open) = lock(&self.incoming).get_mut(id) {
+            open.permission = Some(request);
+        }
+    }
+
+    /// The permissions that are asked for.
+    pub(crate) fn open_permissions(&self) -> Vec<Arc<CanUseTool>> {
+        lock(&self.incoming).values().filter_map(|open| open.permission.clone()).collect()
+    }
+
+    /// Where the session is.
+    pub(crate) fn place(&self) -> &Place {
+        &self.place
+    }
+
+    pub(crate) fn initialized(&self, response: InitializeResponse) {
+        // The first one counts; a session is opened once.
+        self.initialized.set(response).ok();
+    }
+
+    pub(crate) fn initialization(&self) -> Option<&InitializeResponse> {
+        self.initialized.get()
+    }
+
+    /// Sends an answer to a request of the CLI, unless it has one or wants none.
+    pub(crate) fn answer(&self, id: &RequestId, lines: &[u8]) -> bool {
+        // Whoever takes the request from the list is the one who answers.
+        lock(&self.incoming).remove(id).is_some() && self.outbox.push(lines) != Err(OutboxClosed)
+    }
+
+    /// The CLI wants no answer any more.
+    pub(crate) fn cancelled(&self, id: &RequestId) {
+        if let Some(open) = lock(&self.incoming).remove(id) {
+            open.cancelled.cancel();
+        }
+    }
+
+    /// How many requests of the CLI wait for an answer.
+    pub(crate) fn open_requests(&self) -> usize {
+        lock(&self.incoming).len()
+    }
+
+    /// Nothing more can come or go.
+    pub(crate) fn end(&self, ended: Arc<super::SessionEnd>) {
+        self.outbox.close();
+        // Before the lists are emptied: who comes later sees it.
+        self.snapshot.send_modify(|snapshot| {
+            snapshot.ended = Some(ended);
+            snapshot.is_running = false;
+            snapshot.open_requests = 0;
+        });
+        lock(&self.outgoing).clear();
+        for (_, open) in lock(&self.incoming).drain() {
+            open.cancelled.cancel();
+        }
+    }
+
+    /// What was decided about tool calls.
+    pub(crate) fn decisions(&self) -> &Decisions {
+        &self.decisions
+    }
+
+    pub(crate) fn plan_fresh_start(&self, fresh: FreshStart) {
+        *lock(&self.fresh_start) = Some(fresh);
+    }
+
+    pub(crate) fn take_fresh_start(&self) -> Option<FreshStart> {
+        lock(&self.fresh_start).take()
+    }
+}
+
+/// Nothing that is done under these locks can panic between two states that belong together.
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}

@@ -1,0 +1,120 @@
+//! What is known of a session.
+
+use std::fmt;
+use std::process::ExitStatus;
+use std::sync::Arc;
+
+use countersign_protocol::Version;
+use countersign_protocol::ids::SessionId;
+use countersign_protocol::permission::PermissionMode;
+
+use countersign_protocol::message::ResultMessage;
+use countersign_protocol::system::{SessionState, SystemInit};
+
+use crate::limits::LimitReached;
+use crate::process::{self, HowEnded, ProcessInfo};
+
+/// What is known of a session at one moment.
+#[derive(Debug, Clone, Default)]
+#[non_exhaustive]
+pub struct Snapshot {
+    /// The session. Known from the first turn on, or from the start when it was given; changes when
+    /// the conversation is cleared.
+    pub session_id: Option<SessionId>,
+    /// The mode in force.
+    pub permission_mode: Option<PermissionMode>,
+    /// The model in use.
+    pub model: Option<Arc<str>>,
+    /// The version of the CLI.
+    pub version: Option<Version>,
+    /// Whether a turn is running.
+    pub is_running: bool,
+    /// How many requests of the CLI wait for an answer.
+    pub open_requests: usize,
+    /// What all turns cost so far, in US dollars, as the CLI says.
+    pub total_cost_usd: f64,
+    /// How many results there were.
+    pub results: u64,
+    /// The last limit that was reached.
+    pub limit_reached: Option<LimitReached>,
+    /// How the session ended, once it has.
+    pub ended: Option<Arc<SessionEnd>>,
+}
+
+impl Snapshot {
+    /// A turn began.
+    pub(super) fn began(&mut self, init: &SystemInit) {
+        self.session_id = Some(init.session_id.clone());
+        self.permission_mode = Some(init.permission_mode.clone());
+        self.model = Some(init.model.as_str().into());
+        if self.version.is_none() {
+            self.version = init.claude_code_version.parse().ok();
+        }
+        self.is_running = true;
+    }
+
+    pub(super) fn state(&mut self, state: &SessionState) {
+        self.is_running = *state != SessionState::Idle;
+    }
+
+    /// A turn ended.
+    pub(super) fn result(&mut self, result: &ResultMessage) {
+        if let Some(session) = &result.session_id {
+            self.session_id = Some(session.clone());
+        }
+        if let Some(cost) = &result.total_cost_usd {
+            self.total_cost_usd = cost.as_f64();
+        }
+        self.results += 1;
+        self.is_running = result.queued_turn_count.is_some_and(|queued| queued > 0);
+    }
+}
+
+/// How a session ended.
+#[derive(Debug, Clone)]
+#[non_exhaustive]
+pub struct SessionEnd {
+    /// How the process ended; none if that could not be learned.
+    pub exit: Option<ExitStatus>,
+    /// What had to be done for it.
+    pub how: HowEnded,
+    /// Processes that the CLI had started and left running. They were ended.
+    pub left_running: Vec<ProcessInfo>,
+    /// What could not be ended; see [`process::Ended`].
+    pub still_running: Vec<ProcessInfo>,
+    /// The last that the CLI wrote to its standard error.
+    pub stderr: String,
+}
+
+impl SessionEnd {
+    pub(super) fn new(end: Option<process::Ended>, stderr: String) -> Self {
+        match end {
+            Some(process::Ended { exit, how, left_running, still_running }) => {
+                Self { exit, how, left_running, still_running, stderr }
+            }
+            None => Self {
+                exit: None,
+                how: HowEnded::Killed,
+                left_running: Vec::new(),
+                still_running: Vec::new(),
+                stderr,
+            },
+        }
+    }
+}
+
+impl fmt::Display for SessionEnd {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.exit {
+            Some(status) => write!(f, "{status}")?,
+            None => f.write_str("it is not known how")?,
+        }
+        let last = self.stderr.trim_end();
+        if !last.is_empty() {
+            write!(f, "; it said: {last}")?;
+        }
+        Ok(())
+    }
+}
+
+impl std::error::Error for SessionEnd {}

@@ -1,0 +1,301 @@
+//! Joins the messages of a turn.
+
+use std::time::Instant;
+
+use countersign_protocol::FromCli;
+use countersign_protocol::content::{Content, ContentBlock, ToolResultBlock, ToolUseBlock};
+use countersign_protocol::event::CommandState;
+use countersign_protocol::ids::{AgentId, MessageUuid, ToolUseId};
+use countersign_protocol::message::{
+    AssistantMessage, BlockDelta, MessageOrigin, ResultMessage, StreamEvent, StreamEventMessage,
+    UserMessage,
+};
+use countersign_protocol::system::{SystemMessage, TaskStarted};
+
+use super::decisions::Decisions;
+use super::event::TurnEvent;
+use super::outcome::{Outcome, SubAgent};
+use super::tool_call::{Decision, ToolCall, ToolResult};
+use crate::message::{Message, Saying};
+
+/// What became of a message.
+pub(super) enum Joined {
+    /// Something to tell.
+    Event(TurnEvent),
+    /// The turn is over.
+    End(Box<Outcome>, TurnEvent),
+}
+
+/// Joins the messages of one turn. It knows no time but that of its tool calls, and waits for
+/// nothing.
+#[derive(Debug)]
+pub(super) struct Joiner {
+    /// The message that the turn is for; none for the turn that comes.
+    message: Option<MessageUuid>,
+    /// Whether the CLI has said that it took up the message.
+    taken_up: bool,
+    texts: Vec<String>,
+    thoughts: Vec<String>,
+    calls: Vec<(ToolCall, Instant)>,
+    agents: Vec<SubAgent>,
+    unasked: Vec<ResultMessage>,
+    /// What is left of a message that holds several things to tell.
+    rest: Vec<TurnEvent>,
+}
+
+impl Joiner {
+    pub(super) fn new(message: Option<MessageUuid>) -> Self {
+        Self {
+            message,
+            taken_up: false,
+            texts: Vec::new(),
+            thoughts: Vec::new(),
+            calls: Vec::new(),
+            agents: Vec::new(),
+            unasked: Vec::new(),
+            rest: Vec::new(),
+        }
+    }
+
+    pub(super) fn message_id(&self) -> Option<&MessageUuid> {
+        self.message.as_ref()
+    }
+
+    /// Something that is to be told before the next message is read.
+    pub(super) fn rest(&mut self) -> Option<TurnEvent> {
+        self.rest.pop()
+    }
+
+    pub(super) fn join(&mut self, message: Message, decisions: &Decisions) -> Joined {
+        let Saying::Frame(frame) = message.clone().into_saying() else {
+            return Joined::Event(TurnEvent::Other(message));
+        };
+        let mut events = match frame {
+            FromCli::StreamEvent(event) => match delta(*event) {
+                Some(event) => vec![event],
+                None => vec![TurnEvent::Other(message)],
+            },
+            FromCli::Assistant(assistant) => self.assistant(*assistant, message),
+            FromCli::User(user) => self.user(*user, message, decisions),
+            FromCli::System(SystemMessage::Init(init)) => vec![TurnEvent::Began(init)],
+            FromCli::System(SystemMessage::ApiRetry(retry)) => {
+                vec![TurnEvent::Retry(Box::new(retry))]
+            }
+            FromCli::System(system) => {
+                self.task(&system);
+                vec![TurnEvent::Other(message)]
+            }
+            FromCli::CommandLifecycle(lifecycle) => {
+                if self.message.as_ref() == Some(&lifecycle.command_uuid) {
+                    self.taken_up |= lifecycle.state == CommandState::Started;
+                }
+                vec![TurnEvent::Other(message)]
+            }
+            FromCli::Result(result) => return self.result(*result, decisions),
+            _ => vec![TurnEvent::Other(message)],
+        };
+        let first = events.remove(0);
+        // Taken from the end.
+        events.reverse();
+        self.rest = events;
+        Joined::Event(first)
+    }
+
+    fn assistant(&mut self, assistant: AssistantMessage, message: Message) -> Vec<TurnEvent> {
+        let AssistantMessage { message: said, parent_tool_use_id: parent, agent_id, .. } =
+            assistant;
+        let mut events = Vec::new();
+        match said.content {
+            Content::Text(text) => events.push(self.text(text, parent)),
+            Content::Blocks(blocks) => {
+                for block in blocks {
+                    match block {
+                        ContentBlock::Text(text) => {
+                            events.push(self.text(text.text, parent.clone()));
+                        }
+                        ContentBlock::Thinking(thinking) => {
+                            let text = thinking.thinking;
+                            if parent.is_none() {
+                                self.thoughts.push(text.clone());
+                            }
+                            events.push(TurnEvent::Thinking { text, parent: parent.clone() });
+                        }
+                        ContentBlock::ToolUse(call) => {
+                            let call = self.call(call, parent.clone(), agent_id.clone());
+                            events.push(TurnEvent::ToolCall(call));
+                        }
+                        _ => {}
+                    }
+                }
+            }
+            _ => {}
+        }
+        if events.is_empty() {
+            events.push(TurnEvent::Other(message));
+        }
+        events
+    }
+
+    fn text(&mut self, text: String, parent: Option<ToolUseId>) -> TurnEvent {
+        if parent.is_none() {
+            self.texts.push(text.clone());
+        }
+        TurnEvent::Text { text, parent }
+    }
+
+    fn call(
+        &mut self,
+        call: ToolUseBlock,
+        parent: Option<ToolUseId>,
+        agent: Option<AgentId>,
+    ) -> ToolCall {
+        let call = ToolCall {
+            id: call.id,
+            name: call.name,
+            input: call.input,
+            parent,
+            agent,
+            decision: Decision::NotAsked,
+            result: None,
+            duration: None,
+        };
+        self.calls.push((call.clone(), Instant::now()));
+        call
+    }
+
+    fn user(
+        &mut self,
+        user: UserMessage,
+        message: Message,
+        decisions: &Decisions,
+    ) -> Vec<TurnEvent> {
+        if user.is_replay == Some(true) && user.uuid.is_some() && user.uuid == self.message {
+            self.taken_up = true;
+        }
+        let Content::Blocks(blocks) = user.message.content else {
+            return vec![TurnEvent::Other(message)];
+        };
+        let mut events = Vec::new();
+        let mut output = user.tool_use_result;
+        for block in blocks {
+            if let ContentBlock::ToolResult(result) = block
+                && let Some(call) = self.done(result, output.take(), decisions)
+            {
+                events.push(TurnEvent::ToolDone(call));
+            }
+        }
+        if events.is_empty() {
+            events.push(TurnEvent::Other(message));
+        }
+        events
+    }
+
+    fn done(
+        &mut self,
+        result: ToolResultBlock,
+        output: Option<countersign_protocol::RawJson>,
+        decisions: &Decisions,
+    ) -> Option<ToolCall> {
+        let (call, since) =
+            self.calls.iter_mut().find(|(call, _)| call.id == result.tool_use_id)?;
+        call.duration = Some(since.elapsed());
+        call.decision = decisions.about(&call.id).unwrap_or_default();
+        let is_error = result.is_error.unwrap_or(false);
+        call.result = Some(ToolResult { content: result.content, is_error, output });
+        Some(call.clone())
+    }
+
+    fn task(&mut self, system: &SystemMessage) {
+        match system {
+            SystemMessage::TaskStarted(started) => self.agents.push(agent(started)),
+            SystemMessage::TaskUpdated(updated) => {
+                let ended =
+                    updated.patch.status.as_ref().filter(|status| {
+                        matches!(status.as_str(), "completed" | "failed" | "killed")
+                    });
+                if let (Some(agent), Some(status)) = (self.agent(&updated.task_id), ended) {
+                    agent.ended = Some(status.to_string());
+                }
+            }
+            SystemMessage::TaskNotification(told) => {
+                if let Some(agent) = self.agent(&told.task_id) {
+                    agent.ended = Some(told.status.to_string());
+                    agent.summary = Some(told.summary.clone());
+                }
+            }
+            _ => {}
+        }
+    }
+
+    fn agent(&mut self, task: &countersign_protocol::ids::TaskId) -> Option<&mut SubAgent> {
+        self.agents.iter_mut().find(|agent| agent.task == *task)
+    }
+
+    fn result(&mut self, result: ResultMessage, decisions: &Decisions) -> Joined {
+        if !self.is_ours(&result) {
+            self.unasked.push(result.clone());
+            return Joined::Event(TurnEvent::Unasked(Box::new(result)));
+        }
+        let tool_calls = std::mem::take(&mut self.calls)
+            .into_iter()
+            .map(|(mut call, _)| {
+                if call.decision == Decision::NotAsked {
+                    call.decision = decisions.about(&call.id).unwrap_or_default();
+                }
+                call
+            })
+            .collect();
+        let outcome = Outcome {
+            text: std::mem::take(&mut self.texts).join("\n\n"),
+            thinking: std::mem::take(&mut self.thoughts).join("\n\n"),
+            tool_calls,
+            sub_agents: std::mem::take(&mut self.agents),
+            unasked: std::mem::take(&mut self.unasked),
+            result: result.clone(),
+            fresh_start: None,
+        };
+        Joined::End(Box::new(outcome), TurnEvent::Done(Box::new(result)))
+    }
+
+    /// Whether a result is that of the message.
+    ///
+    /// 2.1.325 says which messages a turn took up. Before that it is the first result after the
+    /// message was taken up, which its echo tells; and where there is no echo, the first result of
+    /// a turn that somebody asked for.
+    fn is_ours(&self, result: &ResultMessage) -> bool {
+        let Some(message) = &self.message else { return true };
+        let named = result.user_message_uuids.as_deref().unwrap_or_default();
+        let one = result.user_message_uuid.as_ref();
+        if named.contains(message) || one == Some(message) || self.taken_up {
+            return true;
+        }
+        if !named.is_empty() || one.is_some() {
+            return false;
+        }
+        !matches!(result.origin, Some(MessageOrigin::TaskNotification(_)))
+    }
+}
+
+fn delta(event: StreamEventMessage) -> Option<TurnEvent> {
+    let parent = event.parent_tool_use_id;
+    let StreamEvent::ContentBlockDelta(delta) = event.event else { return None };
+    match delta.delta {
+        BlockDelta::Text(delta) => Some(TurnEvent::TextDelta { text: delta.text, parent }),
+        BlockDelta::Thinking(delta) => {
+            Some(TurnEvent::ThinkingDelta { text: delta.thinking, parent })
+        }
+        _ => None,
+    }
+}
+
+fn agent(started: &TaskStarted) -> SubAgent {
+    SubAgent {
+        task: started.task_id.clone(),
+        tool_use: started.tool_use_id.clone(),
+        description: started.description.clone(),
+        kind: started.subagent_type.clone(),
+        in_background: started.is_backgrounded.unwrap_or(false),
+        ended: None,
+        summary: None,
+    }
+}

@@ -1,0 +1,104 @@
+//! Turns: what comes of a message, joined.
+//!
+//! [`Session::send`](crate::Session::send) gives a [`Turn`]. It is read event by event, or
+//! finished at once; either way [`Turn::finish`] gives the [`Outcome`], in which text, tool calls
+//! with their results, sub-agents, denials, usage and cost are together.
+
+mod decisions;
+mod event;
+mod join;
+mod outcome;
+mod tool_call;
+
+use std::borrow::BorrowMut;
+
+use countersign_protocol::ids::MessageUuid;
+use countersign_protocol::message::UserMessage;
+
+pub(crate) use self::decisions::Decisions;
+pub use self::event::TurnEvent;
+use self::join::{Joined, Joiner};
+pub use self::outcome::{Outcome, SubAgent};
+pub use self::tool_call::{Decision, ToolCall, ToolResult};
+use crate::error::{SendError, TurnError};
+use crate::session::Session;
+
+/// A turn that is running.
+///
+/// Only its own result ends it: turns that nobody asked for, because a background task has ended,
+/// pass through it as [`TurnEvent::Unasked`].
+///
+/// Dropping it leaves the turn running; what it says is then read with
+/// [`Session::next_message`], or by the next turn.
+#[derive(Debug)]
+pub struct Turn<S = Session> {
+    session: S,
+    joiner: Joiner,
+    outcome: Option<Box<Outcome>>,
+}
+
+impl<S: BorrowMut<Session>> Turn<S> {
+    pub(crate) async fn begin(session: S, message: UserMessage) -> Result<Self, SendError> {
+        let id = session.borrow().handle().post(message).await?;
+        Ok(Self { session, joiner: Joiner::new(Some(id)), outcome: None })
+    }
+
+    /// A turn that is running already, or begins without a message of ours.
+    pub(crate) fn running(session: S) -> Self {
+        Self { session, joiner: Joiner::new(None), outcome: None }
+    }
+
+    /// The message that began it; none if the CLI began it by itself.
+    #[must_use]
+    pub fn message_id(&self) -> Option<&MessageUuid> {
+        self.joiner.message_id()
+    }
+
+    /// The session, for requests while the turn runs.
+    #[must_use]
+    pub fn session(&self) -> &Session {
+        self.session.borrow()
+    }
+
+    /// What happens next; none when the turn is over, or the session is.
+    ///
+    /// Cancel safe: an event is either returned or still to come.
+    pub async fn next(&mut self) -> Option<TurnEvent> {
+        if self.outcome.is_some() {
+            return None;
+        }
+        if let Some(event) = self.joiner.rest() {
+            return Some(event);
+        }
+        let session = self.session.borrow_mut();
+        let message = session.next_message().await?;
+        match self.joiner.join(message, session.shared().decisions()) {
+            Joined::Event(event) => Some(event),
+            Joined::End(mut outcome, event) => {
+                outcome.fresh_start = session.shared().take_fresh_start();
+                self.outcome = Some(outcome);
+                Some(event)
+            }
+        }
+    }
+
+    /// Reads on to the end, and says what came of it.
+    ///
+    /// # Errors
+    /// When the session ends before the turn does.
+    pub async fn finish(mut self) -> Result<Outcome, TurnError> {
+        while self.next().await.is_some() {}
+        match self.outcome {
+            Some(outcome) => Ok(*outcome),
+            None => Err(TurnError::SessionEnded(Box::new(self.session.borrow().ended().await))),
+        }
+    }
+}
+
+impl Turn<Session> {
+    /// Gives the session back. The turn runs on.
+    #[must_use]
+    pub fn into_session(self) -> Session {
+        self.session
+    }
+}
