@@ -1,0 +1,22 @@
+//! Sessions, held with the simulated CLI, with three versions of the real one, and with programs
+//! that do not behave.
+//!
+//! This program is all of them: a test starts it again to be the CLI of a session. The real CLI
+//! needs the feature `real-cli`; everything else needs nothing but cargo.
+#![expect(clippy::unwrap_used, clippy::panic, reason = "a test that cannot go on has failed")]
+
+mod kit;
+mod parking;
+mod turns;
+
+use std::process::ExitCode;
+
+use libtest_mimic::Arguments;
+
+fn main() -> ExitCode {
+    if let Some(code) = kit::as_a_cli() {
+        return code;
+    }
+    let trials = [turns::trials(), parking::trials()];
+    libtest_mimic::run(&Arguments::from_args(), trials.into_iter().flatten().collect()).exit_code()
+}

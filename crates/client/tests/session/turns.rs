@@ -1,0 +1,82 @@
+//! Turns: what comes of a message.
+
+use countersign::permission::PermissionAsk;
+use countersign::turn::{Decision, TurnEvent};
+use libtest_mimic::Trial;
+
+use crate::kit::{Cli, Outcome, V62, builder, close, lab, on_all, soon};
+
+const WRITE: &str = r#"
+[[answer]]
+text = "I will write it."
+tool = { name = "Write", input = { file_path = "${cwd}/new.txt", content = "new\n" } }
+
+[[answer]]
+text = "That was it."
+
+[[answer]]
+text = "And more."
+"#;
+
+pub(crate) fn trials() -> Vec<Trial> {
+    [
+        on_all("turns::text_calls_and_results_are_joined", V62, joined),
+        on_all("turns::a_queued_message_has_a_turn_of_its_own_or_shares_one", V62, queued),
+    ]
+    .into_iter()
+    .flatten()
+    .collect()
+}
+
+async fn joined(cli: Cli) -> Outcome {
+    let lab = lab(cli, WRITE).await;
+    let allow = |ask: PermissionAsk| async move { ask.allow() };
+    let mut session = soon("the start", builder(&lab).on_permission(allow).connect()).await?;
+    let mut turn = session.send("Write it.").await?;
+    let mut calls = 0;
+    while let Some(event) = soon("an event", turn.next()).await {
+        calls += usize::from(matches!(event, TurnEvent::ToolCall(_)));
+    }
+    let outcome = turn.finish().await?;
+    assert_eq!(calls, 1);
+    assert_eq!(outcome.text, "I will write it.\n\nThat was it.");
+    assert_eq!(outcome.answer(), "That was it.");
+    assert!(outcome.succeeded() && outcome.error().is_none() && outcome.denials().is_empty());
+    assert!(outcome.total_cost_usd() > 0.0 && outcome.usage().is_some());
+    let [call] = &outcome.tool_calls[..] else { panic!("{:?}", outcome.tool_calls) };
+    assert_eq!((&*call.name, call.parent.as_ref()), ("Write", None));
+    assert!(matches!(call.decision, Decision::Allowed { changed: false, .. }), "{call:?}");
+    assert!(call.result.as_ref().is_some_and(|result| !result.is_error), "{call:?}");
+    assert!(call.duration.is_some());
+    assert_eq!(std::fs::read_to_string(lab.work().join("new.txt"))?, "new\n");
+    let snapshot = session.snapshot();
+    assert_eq!(snapshot.session_id.as_ref(), outcome.session_id());
+    assert_eq!(snapshot.version, Some(cli.version()));
+    close(session, lab).await;
+    Ok(())
+}
+
+async fn queued(cli: Cli) -> Outcome {
+    let lab = lab(cli, WRITE).await;
+    let handle = std::sync::Arc::new(std::sync::OnceLock::<countersign::SessionHandle>::new());
+    let queue = std::sync::Arc::clone(&handle);
+    // While the tool is asked for, another message comes.
+    let allow = move |ask: PermissionAsk| {
+        let session = queue.get().cloned();
+        async move {
+            if let Some(session) = session {
+                session.post(countersign::protocol::message::UserMessage::prompt("More.")).await?;
+            }
+            Ok::<_, countersign::SendError>(ask.allow())
+        }
+    };
+    let mut session = soon("the start", builder(&lab).on_permission(allow).connect()).await?;
+    handle.set(session.handle()).unwrap();
+    let outcome = soon("the turn", session.send("Write it.").await?.finish()).await?;
+    assert_eq!(outcome.answer(), "That was it.");
+    // The message was taken up by that turn; the next one is the next one's.
+    let outcome = soon("the turn", session.send("Go on.").await?.finish()).await?;
+    assert_eq!(outcome.answer(), "And more.");
+    close(session, lab).await;
+    Ok(())
+}
