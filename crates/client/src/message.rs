@@ -22,7 +22,7 @@ use countersign_protocol::{Decoded, FromCli, Kind, Line, Malformed};
 #[derive(Debug, Clone)]
 pub struct Message {
     line: Bytes,
-    decoded: OnceLock<Box<Saying>>,
+    decoded: OnceLock<Saying>,
 }
 
 /// What a message says.
@@ -74,7 +74,7 @@ impl Message {
     /// What it says. Read when it is asked for the first time.
     #[must_use]
     pub fn saying(&self) -> &Saying {
-        self.decoded.get_or_init(|| Box::new(read(&self.line)))
+        self.decoded.get_or_init(|| read(&self.line))
     }
 
     /// The frame, if it can be read as one.
@@ -90,7 +90,7 @@ impl Message {
     #[must_use]
     pub fn into_saying(self) -> Saying {
         match self.decoded.into_inner() {
-            Some(saying) => *saying,
+            Some(saying) => saying,
             None => read(&self.line),
         }
     }

@@ -13,8 +13,24 @@ use crate::permission::{
 };
 
 /// Decides about the call that was parked.
-pub(super) type Answer =
-    Box<dyn FnOnce(PermissionAsk) -> Result<PermissionAnswer, AnswerError> + Send>;
+pub(super) enum Answer {
+    /// It is decided.
+    Given(Box<dyn FnOnce(PermissionAsk) -> Result<PermissionAnswer, AnswerError> + Send>),
+    /// The handler of the session decides.
+    ByHandler(Arc<dyn AnyPermissionHandler>),
+}
+
+impl Answer {
+    pub(super) async fn decide(
+        self,
+        ask: PermissionAsk,
+    ) -> Result<PermissionAnswer, HandlerFailure> {
+        match self {
+            Self::Given(answer) => Ok(answer(ask)?),
+            Self::ByHandler(handler) => handler.decide_boxed(ask).await,
+        }
+    }
+}
 
 /// Gives a parked call its answer, and everything else to the handler of the session.
 #[derive(Clone)]
@@ -25,6 +41,7 @@ pub(super) struct Answering {
 
 struct Shared {
     call: ToolUseId,
+    /// Who decides about it, until it is decided.
     answer: Mutex<Option<Answer>>,
     grant: Mutex<Option<Grant>>,
     asked: watch::Sender<bool>,
@@ -81,7 +98,7 @@ impl PermissionHandler for Answering {
             && let Some(answer) = self.take()
         {
             self.shared.asked.send_replace(true);
-            return Ok(answer(ask)?);
+            return answer.decide(ask).await;
         }
         match self.granted(&ask) {
             Some(grant) => Ok(again(ask, grant.answer)?),

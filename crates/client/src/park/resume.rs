@@ -1,6 +1,7 @@
 //! Going on with a session that was parked.
 
 use std::path::Path;
+use std::sync::Arc;
 use std::time::Duration;
 
 use countersign_protocol::Version;
@@ -15,7 +16,8 @@ use super::mark::{MarkError, MarkPlace, bring};
 use super::token::ParkingToken;
 use crate::builder::SessionBuilder;
 use crate::error::{ConnectError, SendError};
-use crate::permission::{AnswerError, PermissionAnswer, PermissionAsk};
+use crate::permission::{AnswerError, HandlerFailure, PermissionAnswer, PermissionAsk};
+use crate::process::ProcessId;
 use crate::session::Session;
 
 /// How long the CLI may take to ask again, once it has started. It does so at once, or never.
@@ -66,7 +68,7 @@ pub enum ResumeError {
     Connect(#[from] ConnectError),
     /// The answer cannot be made.
     #[error("the answer cannot be given: {0}")]
-    Answer(#[from] AnswerError),
+    Answer(#[source] HandlerFailure),
     /// The session ended before it could be told.
     #[error(transparent)]
     Send(#[from] SendError),
@@ -89,15 +91,30 @@ impl SessionBuilder {
         token: &ParkingToken,
         answer: impl FnOnce(PermissionAsk) -> Result<PermissionAnswer, AnswerError> + Send + 'static,
     ) -> Result<Resumed, ResumeError> {
-        if token.process.is_some_and(crate::process::ProcessId::is_alive) {
+        self.bring_back(token, Answer::Given(Box::new(answer))).await
+    }
+
+    /// Goes on with a session that was parked, without an answer: the handler of this builder is
+    /// asked for the call as it would have been.
+    ///
+    /// # Errors
+    /// As [`resume_parked`](Self::resume_parked).
+    pub async fn unpark(self, token: &ParkingToken) -> Result<Resumed, ResumeError> {
+        let handler = Arc::clone(&self.handlers.permission);
+        self.bring_back(token, Answer::ByHandler(handler)).await
+    }
+
+    async fn bring_back(
+        self,
+        token: &ParkingToken,
+        answer: Answer,
+    ) -> Result<Resumed, ResumeError> {
+        if token.process.is_some_and(ProcessId::is_alive) {
             return Err(ResumeError::StillRunning);
         }
         let request = token.request()?;
-        let answering = Answering::new(
-            request.tool_use_id.clone(),
-            Box::new(answer),
-            self.handlers.permission.clone(),
-        );
+        let others = Arc::clone(&self.handlers.permission);
+        let answering = Answering::new(request.tool_use_id.clone(), answer, others);
         let builder = self.going_on(token).on_permission(answering.clone());
         let marked = builder.marked(token).await;
         let session = builder.connect().await?;
@@ -168,12 +185,9 @@ async fn tell(
     answer: Answer,
 ) -> Result<(), ResumeError> {
     let (tool, input) = (request.tool_name.clone(), request.input.clone());
-    let ask = PermissionAsk::new(
-        RequestId::from("parked"),
-        std::sync::Arc::new(request),
-        CancellationToken::new(),
-    );
-    let answer = answer(ask)?;
+    let ask =
+        PermissionAsk::new(RequestId::from("parked"), Arc::new(request), CancellationToken::new());
+    let answer = answer.decide(ask).await.map_err(ResumeError::Answer)?;
     let text = match &answer.result {
         PermissionResult::Allow(allow) => {
             let changed = answer.input_changed;

@@ -14,7 +14,6 @@ use tokio::time::timeout;
 use super::id::{ProcessId, ProcessInfo};
 use super::mark::Mark;
 use super::scope::Scope;
-use super::spawn::LargePipe;
 use super::sweep::{Pause, Swept, sweep};
 use super::times::{KILLED, ShutdownTimes};
 use super::{keeper, signal};
@@ -40,7 +39,6 @@ pub(crate) struct Process {
     left: bool,
     /// All has ended: there is nothing to do when it is dropped.
     over: bool,
-    large_pipe: Option<LargePipe>,
 }
 
 /// How a session ended.
@@ -84,13 +82,7 @@ impl Process {
             exit: None,
             left: true,
             over: false,
-            large_pipe: None,
         }
-    }
-
-    /// Keeps count of the pipe for as long as the process is there.
-    pub(super) fn keep(&mut self, pipe: Option<LargePipe>) {
-        self.large_pipe = pipe;
     }
 
     /// Which process the CLI is. None where there is no `/proc` of Linux.

@@ -2,10 +2,8 @@
 
 use std::ffi::OsString;
 use std::io;
-use std::os::fd::AsFd;
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
-use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 
 use rustix::io::Errno;
@@ -149,7 +147,7 @@ pub(crate) fn spawn(spec: &SpawnSpec) -> Result<Spawned, SpawnError> {
     let mut child = start(&mut command(spec, mark)).map_err(|error| explain(spec, error))?;
     let pipes = (child.stdin.take(), child.stdout.take(), child.stderr.take());
     // From here on the process is ended when anything fails.
-    let mut process = Process::new(child, mark);
+    let process = Process::new(child, mark);
     let connect = || -> io::Result<_> {
         let (Some(stdin), Some(stdout), Some(stderr)) = pipes else {
             return Err(io::Error::other("the pipes of the child are missing"));
@@ -161,7 +159,6 @@ pub(crate) fn spawn(spec: &SpawnSpec) -> Result<Spawned, SpawnError> {
         ))
     };
     let (stdin, stdout, stderr) = connect().map_err(|error| explain(spec, error))?;
-    process.keep(LargePipe::make(&stdout));
     Ok(Spawned { stdin, stdout, stderr, process })
 }
 
@@ -262,45 +259,4 @@ fn explain(spec: &SpawnSpec, source: io::Error) -> SpawnError {
 fn enter(folder: &Path) -> io::Result<()> {
     std::fs::metadata(folder.join("."))?;
     Ok(())
-}
-
-/// A pipe that holds a mebibyte: the CLI writes long lines in one go, and we read them in one go.
-///
-/// The memory of all large pipes of a user is limited, and when it is used up, *every* new pipe
-/// of that user is made tiny. So only as many are made as use half of it.
-#[derive(Debug)]
-pub(super) struct LargePipe;
-
-static LARGE_PIPES: AtomicUsize = AtomicUsize::new(0);
-
-impl LargePipe {
-    const SIZE: usize = 1024 * 1024;
-    const MOST: usize = 32;
-
-    /// None where it is not permitted or there are enough.
-    fn make(pipe: impl AsFd) -> Option<Self> {
-        if LARGE_PIPES.fetch_add(1, Ordering::Relaxed) >= Self::MOST || !enlarge(pipe) {
-            LARGE_PIPES.fetch_sub(1, Ordering::Relaxed);
-            return None;
-        }
-        Some(Self)
-    }
-}
-
-impl Drop for LargePipe {
-    fn drop(&mut self) {
-        LARGE_PIPES.fetch_sub(1, Ordering::Relaxed);
-    }
-}
-
-fn enlarge(pipe: impl AsFd) -> bool {
-    #[cfg(target_os = "linux")]
-    {
-        rustix::pipe::fcntl_setpipe_size(pipe, LargePipe::SIZE).is_ok()
-    }
-    #[cfg(not(target_os = "linux"))]
-    {
-        _ = pipe;
-        false
-    }
 }

@@ -94,17 +94,18 @@ impl SessionBuilder {
             Capability::hook_event(hook.event()).filter(|event| !event.in_version(OLDEST))
         });
         launch.needs.extend(events);
-        let version = if launch.needs.is_empty() {
+        // Without waiting, a call that was put off can be raised before the hooks are known.
+        let should_wait = self.options.resumes() && !self.handlers.hooks.is_empty();
+        let version = if launch.needs.is_empty() && !should_wait {
             launch.program.version_if_cheap()
         } else {
             let version = version_of(launch).await?;
             launch.check(version)?;
             Some(version)
         };
-        // Without it a call that was put off can be raised before the hooks are known.
-        let waits = Capability::flag("--await-initialize")
-            .is_some_and(|flag| version.is_some_and(|version| flag.in_version(version)));
-        if waits && self.options.resumes() && !self.handlers.hooks.is_empty() {
+        let can_wait =
+            version.is_some_and(|version| Capability::AWAIT_INITIALIZE.in_version(version));
+        if should_wait && can_wait {
             launch.arguments.push("--await-initialize".into());
         }
         Ok(version)

@@ -233,9 +233,7 @@ impl Intake {
             }
             FromCli::System(SystemMessage::Status(status)) => {
                 if let Some(mode) = status.permission_mode {
-                    self.shared.snapshot.send_modify(|snapshot| {
-                        snapshot.permission_mode = Some(mode);
-                    });
+                    self.shared.snapshot.send_modify(|snapshot| snapshot.mode(mode));
                 }
             }
             FromCli::System(SystemMessage::SessionStateChanged(changed)) => {

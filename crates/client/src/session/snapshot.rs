@@ -37,6 +37,8 @@ pub struct Snapshot {
     pub results: u64,
     /// The last limit that was reached.
     pub limit_reached: Option<LimitReached>,
+    /// Whether the CLI has said the mode since the last result.
+    pub(super) mode_told: bool,
     /// How the session ended, once it has.
     pub ended: Option<Arc<SessionEnd>>,
 }
@@ -45,12 +47,22 @@ impl Snapshot {
     /// A turn began.
     pub(super) fn began(&mut self, init: &SystemInit) {
         self.session_id = Some(init.session_id.clone());
-        self.permission_mode = Some(init.permission_mode.clone());
+        // 2.1.197 begins a turn that it resumes with the mode before the answer, after it has said
+        // the one that is in force.
+        if !self.mode_told {
+            self.permission_mode = Some(init.permission_mode.clone());
+        }
         self.model = Some(init.model.as_str().into());
         if self.version.is_none() {
             self.version = init.claude_code_version.parse().ok();
         }
         self.is_running = true;
+    }
+
+    /// The mode has changed.
+    pub(super) fn mode(&mut self, mode: PermissionMode) {
+        self.permission_mode = Some(mode);
+        self.mode_told = true;
     }
 
     pub(super) fn state(&mut self, state: &SessionState) {
@@ -66,6 +78,7 @@ impl Snapshot {
             self.total_cost_usd = cost.as_f64();
         }
         self.results += 1;
+        self.mode_told = false;
         self.is_running = result.queued_turn_count.is_some_and(|queued| queued > 0);
     }
 }
