@@ -20,6 +20,9 @@ use crate::link::{Outbox, OutboxClosed};
 use crate::permission::FreshStart;
 use crate::turn::Decisions;
 
+/// How the names of our requests begin.
+const OURS: &str = "cs-";
+
 /// What came of a request of ours: an answer, or why it cannot be read.
 type Answered = Result<ControlResponse, String>;
 
@@ -90,7 +93,7 @@ impl Shared {
     /// A name for the next request of ours.
     pub(crate) fn next_request_id(&self) -> RequestId {
         let number = self.next_request.fetch_add(1, Ordering::Relaxed);
-        RequestId::from(format!("cs-{number}"))
+        RequestId::from(format!("{OURS}{number}"))
     }
 
     /// Waits for the answer to a request that is about to be sent. None when the session has ended.
@@ -106,13 +109,14 @@ impl Shared {
 
     /// An answer came.
     pub(crate) fn answered(&self, response: ControlResponse) {
-        let waiting =
-            response.response.request_id().and_then(|id| lock(&self.outgoing).remove(&id));
+        let Some(id) = response.response.request_id() else { return };
+        let waiting = lock(&self.outgoing).remove(&id);
         match waiting {
             // Whoever waited may have gone this moment.
             Some(sender) => drop(sender.send(Ok(response))),
-            // A second answer, an echo, or one that came too late.
-            None => self.counters.late_answer(),
+            // A second answer, or one that came too late. Our own answers are echoed, too.
+            None if id.as_str().starts_with(OURS) => self.counters.late_answer(),
+            None => {}
         }
     }
 
