@@ -2,7 +2,7 @@
 
 use std::io;
 
-use memchr::memchr2;
+use memchr::{memchr, memchr2};
 use serde::ser::Serialize;
 use serde_json::ser::Formatter;
 use thiserror::Error;
@@ -58,12 +58,19 @@ pub fn encode_line<T: Serialize + ?Sized>(value: &T) -> Result<Vec<u8>, EncodeEr
 /// line reader splits at them. (CLI 2.1.325, which is not run by Node, does not.)
 struct OneLine;
 
+/// What U+2028 and U+2029 begin with in UTF-8.
+const FIRST: u8 = 0xE2;
+
 impl Formatter for OneLine {
     fn write_string_fragment<W: ?Sized + io::Write>(
         &mut self,
         writer: &mut W,
         mut fragment: &str,
     ) -> io::Result<()> {
+        // Both begin with this byte, and next to no text has it.
+        if memchr(FIRST, fragment.as_bytes()).is_none() {
+            return writer.write_all(fragment.as_bytes());
+        }
         while let Some(at) = fragment.find(['\u{2028}', '\u{2029}']) {
             let (before, rest) = fragment.split_at(at);
             writer.write_all(before.as_bytes())?;

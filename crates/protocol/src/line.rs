@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 use std::fmt;
+use std::sync::OnceLock;
 
 use memchr::memchr2;
 use serde::de::{
@@ -30,7 +31,9 @@ use crate::wire::Text;
 #[derive(Debug, Clone)]
 pub struct Line<'a> {
     bytes: &'a [u8],
-    envelope: Envelope<'a>,
+    frame: Cow<'a, str>,
+    /// Read when it is asked for: who decodes a line need not know it before.
+    address: OnceLock<Address<'a>>,
 }
 
 /// Why a line is not a frame. The stream goes on after it.
@@ -62,7 +65,11 @@ impl<'a> Line<'a> {
     /// # Errors
     /// When the line is not an object that says its type.
     pub fn parse(bytes: &'a [u8]) -> Result<Self, NotAFrame> {
-        let envelope = Envelope::read(without_bom(bytes)).map_err(|error| {
+        let json = without_bom(bytes);
+        if let Some(frame) = leading_type(json) {
+            return Ok(Self { bytes, frame: Cow::Borrowed(frame), address: OnceLock::new() });
+        }
+        let (frame, address) = read_envelope(json).map_err(|error| {
             if bytes.iter().all(u8::is_ascii_whitespace) {
                 return NotAFrame::Blank;
             }
@@ -71,7 +78,16 @@ impl<'a> Line<'a> {
                 Err(error) => NotAFrame::NotUtf8 { valid_up_to: error.valid_up_to() },
             }
         })?;
-        Ok(Self { bytes, envelope })
+        Ok(Self { bytes, frame, address: address.into() })
+    }
+
+    fn address(&self) -> &Address<'a> {
+        self.address.get_or_init(|| {
+            let mut scan = Scan::new(tells_the_frame);
+            // The type was found, so whatever else is wrong shows when the line is decoded.
+            drop(scan.run(self.json()));
+            scan.address(&self.frame)
+        })
     }
 
     /// The bytes the line was made of.
@@ -83,26 +99,26 @@ impl<'a> Line<'a> {
     /// What the line is.
     #[must_use]
     pub fn kind(&self) -> Kind {
-        Kind::new(&self.envelope.frame, self.envelope.subtype.as_deref())
+        Kind::new(&self.frame, self.subtype())
     }
 
     /// The `type`.
     #[must_use]
     pub fn frame_type(&self) -> &str {
-        &self.envelope.frame
+        &self.frame
     }
 
     /// The `subtype`: of a `system` frame, or of the request or response in a control frame.
     #[must_use]
     pub fn subtype(&self) -> Option<&str> {
-        self.envelope.subtype.as_deref()
+        self.address().subtype.as_deref()
     }
 
     /// The id of a control frame. It is there also when the rest of the frame is malformed, so
     /// that a request can be refused instead of being left without an answer.
     #[must_use]
     pub fn request_id(&self) -> Option<&str> {
-        self.envelope.request_id.as_deref()
+        self.address().request_id.as_deref()
     }
 
     /// [`Line::request_id`] to keep.
@@ -152,48 +168,28 @@ impl fmt::Display for Kind {
     }
 }
 
-/// The fields that tell where a line goes.
+/// What tells where a line goes besides its type.
 #[derive(Debug, Clone, Default)]
-struct Envelope<'a> {
-    frame: Cow<'a, str>,
+struct Address<'a> {
     subtype: Option<Cow<'a, str>>,
     request_id: Option<Cow<'a, str>>,
 }
 
-impl<'a> Envelope<'a> {
-    fn read(json: &'a [u8]) -> Result<Self, NotAFrame> {
-        if let Some(frame) = leading_type(json) {
-            return Ok(Self { frame: Cow::Borrowed(frame), subtype: None, request_id: None });
-        }
-        let mut scan = Scan::new(tells_the_frame);
-        let outcome = scan.run(json);
-        let Some(frame) = scan.frame.and_then(string) else {
-            return Err(match outcome {
-                // Only an object that ends without a type, or has one that is no string, is
-                // short of a type; anything else broke off before.
-                Err(error) if scan.frame.is_none() => NotAFrame::NotAnObject(error),
-                _ => NotAFrame::NoType,
-            });
-        };
-        // A line that breaks off after its type is a frame all the same: a malformed one. What
-        // counts depends on the type only, not on the order in which the keys stand.
-        let (subtype, request_id) = match Rest::of(&frame) {
-            Rest::Nothing => (None, None),
-            Rest::Subtype => (scan.subtype.and_then(string), None),
-            Rest::Id => (None, scan.request_id.and_then(string)),
-            Rest::IdAndRequest => {
-                let (subtype, _) = nested(scan.request, |nested| nested.subtype.is_some());
-                (subtype, scan.request_id.and_then(string))
-            }
-            Rest::Response => nested(scan.response, |nested| {
-                nested.subtype.is_some() && nested.request_id.is_some()
-            }),
-        };
-        Ok(Self { frame, subtype, request_id })
-    }
+/// The type of a line, wherever it stands, and where the line goes.
+fn read_envelope(json: &[u8]) -> Result<(Cow<'_, str>, Address<'_>), NotAFrame> {
+    let mut scan = Scan::new(tells_the_frame);
+    let outcome = scan.run(json);
+    let Some(frame) = scan.frame.and_then(string) else {
+        return Err(match outcome {
+            Err(error) if scan.frame.is_none() => NotAFrame::NotAnObject(error),
+            _ => NotAFrame::NoType,
+        });
+    };
+    let address = scan.address(&frame);
+    Ok((frame, address))
 }
 
-/// What tells where a line goes besides its type.
+/// Which fields tell where a line goes besides its type.
 enum Rest {
     Nothing,
     /// Its `subtype`.
@@ -218,15 +214,14 @@ impl Rest {
     }
 }
 
-/// The type of a line that begins with it, if nothing else is needed to tell where it goes.
+/// The type of a line that begins with it.
 ///
-/// That is so for nearly all lines of a stream, and costs a tenth of the general way.
+/// Nearly all lines of a stream do, and this costs a tenth of the general way.
 fn leading_type(json: &[u8]) -> Option<&str> {
     let rest = json.strip_prefix(br#"{"type":""#)?;
     let (frame, after) = rest.split_at_checked(memchr2(b'"', b'\\', rest)?)?;
     let frame = std::str::from_utf8(frame).ok()?;
-    let is_enough = after.starts_with(b"\"") && matches!(Rest::of(frame), Rest::Nothing);
-    is_enough.then_some(frame)
+    after.starts_with(b"\"").then_some(frame)
 }
 
 /// `subtype` and `request_id` of a request or response.
@@ -260,6 +255,23 @@ struct Scan<'a> {
 impl<'a> Scan<'a> {
     fn new(enough: fn(&Scan<'_>) -> bool) -> Self {
         Self { frame: None, subtype: None, request_id: None, request: None, response: None, enough }
+    }
+
+    /// What the fields say of where a line of this type goes.
+    fn address(&self, frame: &str) -> Address<'a> {
+        let (subtype, request_id) = match Rest::of(frame) {
+            Rest::Nothing => (None, None),
+            Rest::Subtype => (self.subtype.and_then(string), None),
+            Rest::Id => (None, self.request_id.and_then(string)),
+            Rest::IdAndRequest => {
+                let (subtype, _) = nested(self.request, |nested| nested.subtype.is_some());
+                (subtype, self.request_id.and_then(string))
+            }
+            Rest::Response => nested(self.response, |nested| {
+                nested.subtype.is_some() && nested.request_id.is_some()
+            }),
+        };
+        Address { subtype, request_id }
     }
 
     /// Reads an object until what was seen is enough. Ending early is an error, too.
