@@ -46,7 +46,7 @@ impl SessionBuilder {
     pub async fn connect(self) -> Result<Session, ConnectError> {
         let mut launch = self.options.launch()?;
         let version = self.check(&mut launch).await?;
-        let initialize = self.initialize(launch.initialize.clone());
+        let initialize = self.initialize(launch.initialize.clone(), version);
         let recorder = self.tape.as_ref().map(|tape| tape.create(&launch)).transpose()?;
         let mut place = Place::of(&launch);
         let verbatim = launch.verbatim_prompts;
@@ -112,7 +112,11 @@ impl SessionBuilder {
     }
 
     /// What the CLI is told first, with who answers here.
-    fn initialize(&self, mut initialize: Initialize) -> Initialize {
+    #[cfg_attr(
+        not(feature = "mcp"),
+        expect(unused_variables, reason = "only servers depend on the version")
+    )]
+    fn initialize(&self, mut initialize: Initialize, version: Option<Version>) -> Initialize {
         let hooks = self.handlers.registrations();
         if !hooks.is_empty() {
             initialize.hooks = Some(hooks);
@@ -126,6 +130,13 @@ impl SessionBuilder {
             if let Some(settings) = server.settings() {
                 let all = initialize.sdk_mcp_server_configs.get_or_insert_default();
                 all.insert(name.clone(), settings);
+            }
+            // Saves the CLI the handshake, where it is known to understand it.
+            let manifests = Capability::initialize_field("sdkMcpServerManifests")
+                .is_some_and(|field| version.is_some_and(|version| field.in_version(version)));
+            if let Some(manifest) = server.manifest().filter(|_| manifests) {
+                let all = initialize.sdk_mcp_server_manifests.get_or_insert_default();
+                all.insert(name.clone(), manifest);
             }
         }
         initialize

@@ -6,6 +6,8 @@
 #![expect(clippy::unwrap_used, clippy::panic, reason = "a test that cannot go on has failed")]
 
 mod kit;
+#[cfg(feature = "mcp")]
+mod mcp;
 mod parking;
 mod turns;
 
@@ -17,6 +19,11 @@ fn main() -> ExitCode {
     if let Some(code) = kit::as_a_cli() {
         return code;
     }
-    let trials = [turns::trials(), parking::trials()];
+    let trials = [
+        turns::trials(),
+        parking::trials(),
+        #[cfg(feature = "mcp")]
+        mcp::trials(),
+    ];
     libtest_mimic::run(&Arguments::from_args(), trials.into_iter().flatten().collect()).exit_code()
 }
