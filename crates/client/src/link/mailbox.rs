@@ -13,11 +13,11 @@ use tokio::sync::Notify;
 use super::spool::Spool;
 use crate::counters::Counters;
 
-/// How much is read back from the file at once.
-const READ_BACK: usize = 256 * 1024;
+/// How much is read back from the file at once. Tests have lines that are longer.
+const READ_BACK: usize = if cfg!(test) { 64 } else { 256 * 1024 };
 
 /// How much is written to the file at once.
-const WRITE_OUT: usize = 1024 * 1024;
+const WRITE_OUT: usize = if cfg!(test) { 256 } else { 1024 * 1024 };
 
 /// How much may wait for a disk that does not get on before the CLI is no longer read.
 const PATIENCE: usize = 64 * 1024 * 1024;
@@ -92,6 +92,12 @@ impl State {
     fn has_overflowed(&self) -> bool {
         self.unread_in_file() > 0 || self.writing > 0 || !self.tail.is_empty()
     }
+
+    /// What stands for the pieces of messages that were dropped since the last line, if any were.
+    fn take_dropped(&mut self) -> Option<Bytes> {
+        let dropped = std::mem::take(&mut self.dropped);
+        (dropped > 0).then(|| Bytes::from(crate::message::dropped_marker(dropped)))
+    }
 }
 
 impl Mailbox {
@@ -113,8 +119,12 @@ impl Mailbox {
         }
         for batch in batches {
             if !state.has_overflowed() && state.head_bytes + batch.len() <= self.delivery.memory {
-                state.head_bytes += batch.len();
-                state.head.push_back(batch);
+                // What was dropped before it is said before it, also when it was read meanwhile.
+                let marker = state.take_dropped();
+                for batch in marker.into_iter().chain([batch]) {
+                    state.head_bytes += batch.len();
+                    state.head.push_back(batch);
+                }
                 continue;
             }
             let batch = if self.delivery.drop_deltas {
@@ -256,10 +266,8 @@ impl Mailbox {
     /// Nothing more will come.
     pub(crate) fn close(self: &Arc<Self>) {
         let mut state = self.lock();
-        let dropped = std::mem::take(&mut state.dropped);
         state.closed = true;
-        if dropped > 0 {
-            let marker = Bytes::from(crate::message::dropped_marker(dropped));
+        if let Some(marker) = state.take_dropped() {
             state.tail_bytes += marker.len();
             state.tail.push_back(marker);
         }
@@ -435,3 +443,6 @@ impl Drop for Reader {
         self.mailbox.relieved.notify_one();
     }
 }
+
+#[cfg(test)]
+mod tests;
