@@ -75,8 +75,8 @@ impl Outbox {
         Ok(())
     }
 
-    /// Sends whole lines when not too much waits before them.
-    pub(crate) async fn push_when_room(&self, lines: &[u8]) -> Result<(), OutboxClosed> {
+    /// Waits until not too much waits to be read by the CLI, or it reads no more.
+    pub(crate) async fn room(&self) {
         loop {
             let mut notified = std::pin::pin!(self.room.notified());
             // Listening first, so that no room made in between is missed.
@@ -86,7 +86,7 @@ impl Outbox {
                 queue.pipe.is_some() && queue.waiting() > ROOM
             };
             if !is_full {
-                return self.push(lines);
+                return;
             }
             notified.await;
         }
@@ -164,3 +164,6 @@ impl Queue {
         *self = Self { pipe: None, bytes: Vec::new(), written: 0 };
     }
 }
+
+#[cfg(test)]
+mod tests;

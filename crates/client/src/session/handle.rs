@@ -103,11 +103,14 @@ impl SessionHandle {
         if let Err(error) = crate::process::ensure_keeper() {
             tracing::warn!(%error, "if this process is killed, what the CLI runs will go on");
         }
-        self.shared.snapshot.send_if_modified(|snapshot| {
-            let was_running = std::mem::replace(&mut snapshot.is_running, true);
-            !was_running
-        });
-        self.shared.outbox.push_when_room(&line).await.map_err(|_| SendError::SessionEnded)?;
+        self.shared.outbox.room().await;
+        // Before it is sent, so that its result comes later; and not while there is no room, since
+        // whoever sends it may give up.
+        let was_running = self.shared.set_running(true);
+        if self.shared.outbox.push(&line).is_err() {
+            self.shared.set_running(was_running);
+            return Err(SendError::SessionEnded);
+        }
         Ok(uuid)
     }
 

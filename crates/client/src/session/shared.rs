@@ -90,6 +90,16 @@ impl Shared {
         })
     }
 
+    /// Says whether a turn is running, and whether one was.
+    pub(crate) fn set_running(&self, is_running: bool) -> bool {
+        let mut was_running = is_running;
+        self.snapshot.send_if_modified(|snapshot| {
+            was_running = std::mem::replace(&mut snapshot.is_running, is_running);
+            was_running != is_running
+        });
+        was_running
+    }
+
     /// A name for the next request of ours.
     pub(crate) fn next_request_id(&self) -> RequestId {
         let number = self.next_request.fetch_add(1, Ordering::Relaxed);
