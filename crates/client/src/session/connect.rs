@@ -63,7 +63,8 @@ impl SessionBuilder {
         match session.open(initialize, self.times.initialize).await {
             Ok(()) => Ok(session),
             Err(ControlError::SessionEnded { .. }) => {
-                Err(ConnectError::Ended(Box::new(session.ended().await)))
+                // It has ended, or reads no more and is about to.
+                Err(ConnectError::Ended(Box::new(session.close().await)))
             }
             Err(error) => {
                 session.handle().kill().await;

@@ -19,7 +19,6 @@ use crate::hook::Hook;
 pub(super) struct Duty {
     shared: Arc<Shared>,
     request_id: RequestId,
-    failing: Failing,
     done: bool,
 }
 
@@ -35,8 +34,10 @@ pub(super) enum Failing {
 }
 
 impl Duty {
+    /// The duty to answer a request that is open.
     pub(super) fn new(shared: Arc<Shared>, request_id: RequestId, failing: Failing) -> Self {
-        Self { shared, request_id, failing, done: false }
+        shared.refuse_with(&request_id, failing);
+        Self { shared, request_id, done: false }
     }
 
     /// Answers; what is `also` to be said follows directly. Says whether the answer is on its way:
@@ -63,22 +64,20 @@ impl Duty {
     /// Answers that there is no answer, and why.
     pub(super) fn fail(&mut self, reason: &str) {
         self.done = true;
-        let line = match &self.failing {
-            Failing::Deny => success(&self.request_id, &PermissionResult::from(Deny::new(reason))),
-            Failing::Hook(hook) => match hook.failed(reason) {
-                Some(output) => success(&self.request_id, &output),
-                None => refusal(&self.request_id, reason),
+        self.shared.refuse(&self.request_id, reason);
+    }
+}
+
+impl Failing {
+    /// The answer that there is no answer, and why.
+    pub(super) fn line(&self, id: &RequestId, reason: &str) -> Result<Vec<u8>, EncodeError> {
+        match self {
+            Self::Deny => success(id, &PermissionResult::from(Deny::new(reason))),
+            Self::Hook(hook) => match hook.failed(reason) {
+                Some(output) => success(id, &output),
+                None => refusal(id, reason),
             },
-            Failing::Error => refusal(&self.request_id, reason),
-        };
-        match line {
-            Ok(line) => {
-                if self.shared.answer(&self.request_id, &line) {
-                    tracing::warn!(request = %self.request_id, reason, "refused");
-                }
-            }
-            // A reason is text, which can always be written.
-            Err(error) => tracing::error!(%error, "a refusal cannot be written"),
+            Self::Error => refusal(id, reason),
         }
     }
 }

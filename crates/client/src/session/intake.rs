@@ -8,6 +8,7 @@ use countersign_protocol::system::SystemMessage;
 use countersign_protocol::{Decoded, FromCli, Line};
 use countersign_record::{Channel, Recorder};
 use memchr::memchr;
+use rustix::io::ioctl_fionread;
 use tokio::net::unix::pipe::Receiver;
 
 use super::serve::Server;
@@ -66,26 +67,31 @@ impl Intake {
             return;
         }
         for _ in 0..READS {
-            if !self.read() {
+            if self.read().is_none() {
                 return;
             }
         }
     }
 
-    /// Reads what is in the pipe and ends: whoever wrote to it is gone.
+    /// Reads what is in the pipe and ends: the CLI is gone.
     pub(super) fn drain(&mut self) {
-        while !self.ended && self.read() {}
+        // And no more than that: what it has left behind may write for ever.
+        let mut left = ioctl_fionread(&self.stdout).unwrap_or(u64::MAX);
+        while !self.ended && left > 0 {
+            let Some(count) = self.read() else { break };
+            left = left.saturating_sub(count as u64);
+        }
         self.finish();
     }
 
-    /// Reads once, and says whether there may be more.
-    fn read(&mut self) -> bool {
+    /// Reads once, and says how much if there may be more.
+    fn read(&mut self) -> Option<usize> {
         let space = self.framing.space();
         let before = space.len();
         match self.stdout.try_read_buf(space) {
             Ok(0) => {
                 self.finish();
-                false
+                None
             }
             Ok(count) => {
                 if let (Some(recorder), Some(new)) = (&self.recorder, space.get(before..)) {
@@ -97,14 +103,14 @@ impl Intake {
                 }
                 // A read that did not fill its room has emptied the pipe; the next would only
                 // learn that.
-                filled || count >= 64 * 1024
+                (filled || count >= 64 * 1024).then_some(count)
             }
-            Err(error) if error.kind() == io::ErrorKind::Interrupted => true,
-            Err(error) if error.kind() == io::ErrorKind::WouldBlock => false,
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => Some(0),
+            Err(error) if error.kind() == io::ErrorKind::WouldBlock => None,
             Err(error) => {
                 tracing::warn!(%error, "the output of the CLI cannot be read");
                 self.finish();
-                false
+                None
             }
         }
     }

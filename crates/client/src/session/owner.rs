@@ -12,7 +12,7 @@ use super::shared::Shared;
 use super::snapshot::SessionEnd;
 use super::stderr::LastWords;
 use crate::limits::{Act, Doing, Watchdog};
-use crate::process::{self, Process};
+use crate::process::{self, HowEnded, Process};
 use crate::times::Times;
 
 /// The owner of a session.
@@ -47,6 +47,7 @@ impl Owner {
             why = self.wind_down().await;
         }
         if why != Why::Kill {
+            self.shared.refuse_all("the session is ending, so this is refused");
             self.shared.outbox.close();
         }
         let end = self.end(why == Why::Kill).await;
@@ -65,6 +66,9 @@ impl Owner {
         }
         tracing::debug!(%ended, "session ended");
         self.shared.end(Arc::new(ended));
+        // Who waits for the end has it. Handlers have learned of it, and may still do what they do
+        // then, such as taking a question off a screen.
+        self.intake.server.stop(self.times.drain).await;
     }
 
     async fn serve(&mut self) -> Why {
@@ -72,6 +76,7 @@ impl Owner {
         let (close, kill) = (shared.close.cancelled(), shared.kill.cancelled());
         let flush = shared.outbox.flush();
         tokio::pin!(close, kill, flush);
+        let mut changes = shared.snapshot.subscribe();
         let mut is_read = true;
         while !self.intake.ended {
             let look_again = match self.watch() {
@@ -84,9 +89,12 @@ impl Owner {
                 () = &mut close => return Why::Close,
                 // It returns when the CLI reads no more. What it still says counts.
                 _ = &mut flush, if is_read => is_read = false,
-                () = self.intake.next() => self.heard(),
+                // Before what there is to read: what it has left behind may write for ever.
                 () = exited(&mut self.process) => self.intake.drain(),
+                () = self.intake.next() => self.heard(),
                 () = until(look_again) => {}
+                // A message was sent, to a CLI that may never say anything again.
+                _ = changes.changed(), if self.watchdog.is_needed() => {}
             }
         }
         Why::Gone
@@ -143,8 +151,8 @@ impl Owner {
                 () = shared.kill.cancelled() => return Why::Kill,
                 () = &mut until => break,
                 _ = &mut flush, if is_read => is_read = false,
-                () = self.intake.next() => {}
                 () = exited(&mut self.process) => self.intake.drain(),
+                () = self.intake.next() => {}
             }
         }
         Why::Close
@@ -165,12 +173,31 @@ impl Owner {
         loop {
             tokio::select! {
                 biased;
-                end = &mut ending => return Some(end),
+                mut end = &mut ending => {
+                    // It may be gone before anybody has looked.
+                    if at_once && end.exit.is_none_or(|exit| exit.code().is_none()) {
+                        end.how = HowEnded::Killed;
+                    }
+                    return Some(end);
+                }
                 // Dropping it kills everything.
                 () = shared.kill.cancelled(), if !at_once => return None,
                 () = intake.next() => {}
             }
         }
+    }
+}
+
+impl Drop for Owner {
+    /// A runtime that is shut down drops it before its time. Whoever waits elsewhere must not wait
+    /// for ever.
+    fn drop(&mut self) {
+        if self.shared.snapshot.borrow().ended.is_some() {
+            return;
+        }
+        drop(self.process.take());
+        self.intake.mailbox.close();
+        self.shared.end(Arc::new(SessionEnd::new(None, self.words.text())));
     }
 }
 

@@ -7,11 +7,11 @@ use std::time::{Duration, Instant};
 use countersign_protocol::ask::{
     CanUseTool, CliRequest, Elicitation, HookCallback, McpReply, RequestUserDialog,
 };
-use countersign_protocol::control::{ControlRequest, ControlResponse};
+use countersign_protocol::control::ControlRequest;
 use countersign_protocol::hook::{HookEvent, HookMatcher};
 use countersign_protocol::ids::{HookCallbackId, RequestId};
 use countersign_protocol::request::McpMessage;
-use countersign_protocol::{Decoded, Frame as _, FromCli, Line, ToCli};
+use countersign_protocol::{Decoded, FromCli, Line, ToCli};
 use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
 
@@ -102,6 +102,15 @@ impl Server {
         while self.tasks.try_join_next().is_some() {}
     }
 
+    /// Waits for the tasks that are left, but not for long. Those that are not done then are
+    /// dropped.
+    pub(super) async fn stop(&mut self, limit: Duration) {
+        let all = async { while self.tasks.join_next().await.is_some() {} };
+        if tokio::time::timeout(limit, all).await.is_err() {
+            self.tasks.abort_all();
+        }
+    }
+
     /// A request came.
     pub(super) fn serve(&mut self, line: &Line<'_>) {
         let request = match line.decode::<FromCli>() {
@@ -115,7 +124,7 @@ impl Server {
                 if let Some(id) = line.to_request_id()
                     && self.shared.open(&id).is_some()
                 {
-                    self.refuse(&id, &malformed.to_string());
+                    self.shared.refuse(&id, &malformed.to_string());
                 }
                 return;
             }
@@ -132,7 +141,7 @@ impl Server {
             other => {
                 self.shared.counters.unanswerable();
                 let reason = format!("Unsupported control request subtype: {}", other.name());
-                self.refuse(&request_id, &reason);
+                self.shared.refuse(&request_id, &reason);
             }
         }
     }
@@ -143,14 +152,7 @@ impl Server {
         if let Some(id) = id_in(head)
             && self.shared.open(&id).is_some()
         {
-            self.refuse(&id, "the request is longer than a line may be");
-        }
-    }
-
-    fn refuse(&self, id: &RequestId, reason: &str) {
-        let refusal = ToCli::from(ControlResponse::refusal(id.clone(), reason));
-        if let Ok(line) = refusal.to_line() {
-            self.shared.answer(id, &line);
+            self.shared.refuse(&id, "the request is longer than a line may be");
         }
     }
 
@@ -197,7 +199,7 @@ impl Server {
     fn hook(&mut self, id: RequestId, request: HookCallback, cancelled: CancellationToken) {
         let Some(hook) = self.handlers.hook(&request.callback_id).cloned() else {
             let reason = format!("there is no hook {}", request.callback_id);
-            return self.refuse(&id, &reason);
+            return self.shared.refuse(&id, &reason);
         };
         let limit = hook.limit();
         let duty = Duty::new(Arc::clone(&self.shared), id, Failing::Hook(hook.clone()));
@@ -209,7 +211,7 @@ impl Server {
     fn mcp_message(&mut self, id: RequestId, request: McpMessage) {
         let Some(connection) = self.mcp.get(&request.server_name) else {
             let reason = format!("there is no MCP server {} here", request.server_name);
-            return self.refuse(&id, &reason);
+            return self.shared.refuse(&id, &reason);
         };
         let duty = Duty::new(Arc::clone(&self.shared), id, Failing::Error);
         // It reads the message now, so that what comes later finds it.
@@ -220,7 +222,7 @@ impl Server {
 
     #[cfg(not(feature = "mcp"))]
     fn mcp_message(&mut self, id: RequestId, request: McpMessage) {
-        self.refuse(&id, &format!("there is no MCP server {} here", request.server_name));
+        self.shared.refuse(&id, &format!("there is no MCP server {} here", request.server_name));
     }
 
     fn elicitation(&mut self, id: RequestId, request: Elicitation) {
@@ -242,7 +244,8 @@ impl Server {
                 self.run(duty, None, answer, |duty, answer| _ = duty.answer(&answer, None));
             }
             None => {
-                self.refuse(&id, &format!("dialogs of kind {} are not shown", request.dialog_kind));
+                self.shared
+                    .refuse(&id, &format!("dialogs of kind {} are not shown", request.dialog_kind));
             }
         }
     }
@@ -270,13 +273,51 @@ impl Server {
 }
 
 /// The id of a control request of which only the beginning is there.
+///
+/// It is among the fields before the first that is no string. Anything further inside could be
+/// what a tool or the model says.
 fn id_in(head: &[u8]) -> Option<RequestId> {
     let text = std::str::from_utf8(head)
         .or_else(|error| std::str::from_utf8(head.get(..error.valid_up_to()).unwrap_or_default()));
-    let text = text.ok()?;
-    let (_, rest) = text.split_once(r#""type":"control_request""#)?;
-    let (_, rest) =
-        text.split_once(r#""request_id":""#).or_else(|| rest.split_once("request_id"))?;
-    let (id, _) = rest.split_once('"')?;
-    (!id.is_empty() && !id.contains('\\')).then(|| RequestId::from(id))
+    let mut rest = text.ok()?.trim_start().strip_prefix('{')?;
+    let (mut is_request, mut id) = (false, None);
+    while let Some((name, after)) = string_at(rest) {
+        let Some((value, after)) = after.trim_start().strip_prefix(':').and_then(string_at) else {
+            break;
+        };
+        match name {
+            "type" => is_request = value == "control_request",
+            "request_id" => id = Some(value),
+            _ => {}
+        }
+        let Some(next) = after.trim_start().strip_prefix(',') else { break };
+        rest = next;
+    }
+    id.filter(|id| is_request && !id.is_empty()).map(RequestId::from)
+}
+
+/// The string that a text begins with, and what follows it. None if there is an escape in it, as
+/// there is in no id.
+fn string_at(text: &str) -> Option<(&str, &str)> {
+    let (string, rest) = text.trim_start().strip_prefix('"')?.split_once('"')?;
+    (!string.contains('\\')).then_some((string, rest))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_id_of_a_request_is_in_its_head() {
+        let id = |head: &str| id_in(head.as_bytes()).map(|id| id.to_string());
+        let request = r#"{"type":"control_request","request_id":"r1","request":{"subtype":"can"#;
+        assert_eq!(id(request).as_deref(), Some("r1"));
+        let spaced = r#"{ "request_id" : "r2", "type" : "control_request", "request" : {"#;
+        assert_eq!(id(spaced).as_deref(), Some("r2"));
+        // Not the words of somebody else.
+        let quoted = r#"{"type":"user","message":{"type":"control_request","request_id":"r3","#;
+        assert_eq!(id(quoted), None);
+        assert_eq!(id(r#"{"type":"control_response","request_id":"r4","response":{"#), None);
+        assert_eq!(id("no JSON at all"), None);
+    }
 }

@@ -13,6 +13,7 @@ use countersign_protocol::{Frame as _, ToCli};
 use tokio::sync::{oneshot, watch};
 use tokio_util::sync::CancellationToken;
 
+use super::duty::Failing;
 use super::place::Place;
 use super::snapshot::Snapshot;
 use crate::counters::Counters;
@@ -30,6 +31,8 @@ type Answered = Result<ControlResponse, String>;
 #[derive(Debug)]
 struct Open {
     cancelled: CancellationToken,
+    /// How it is refused.
+    failing: Failing,
     /// What permission it asks for, if it does.
     permission: Option<Arc<CanUseTool>>,
 }
@@ -155,8 +158,16 @@ impl Shared {
             return None;
         }
         let cancelled = CancellationToken::new();
-        incoming.insert(id.clone(), Open { cancelled: cancelled.clone(), permission: None });
+        let open = Open { cancelled: cancelled.clone(), failing: Failing::Error, permission: None };
+        incoming.insert(id.clone(), open);
         Some(cancelled)
+    }
+
+    /// How a request of the CLI is to be refused, if it comes to that.
+    pub(super) fn refuse_with(&self, id: &RequestId, failing: Failing) {
+        if let Some(open) = lock(&self.incoming).get_mut(id) {
+            open.failing = failing;
+        }
     }
 
     /// A request of the CLI is for a permission.
@@ -189,6 +200,30 @@ impl Shared {
     pub(crate) fn answer(&self, id: &RequestId, lines: &[u8]) -> bool {
         // Whoever takes the request from the list is the one who answers.
         lock(&self.incoming).remove(id).is_some() && self.outbox.push(lines) != Err(OutboxClosed)
+    }
+
+    /// Refuses a request of the CLI, unless it has an answer or wants none. Whoever is still at it
+    /// learns that nothing is wanted any more.
+    pub(crate) fn refuse(&self, id: &RequestId, reason: &str) {
+        let Some(open) = lock(&self.incoming).remove(id) else { return };
+        match open.failing.line(id, reason) {
+            Ok(line) if self.outbox.push(&line).is_ok() => {
+                tracing::warn!(request = %id, reason, "refused");
+            }
+            // Nobody is there to be told.
+            Ok(_) => {}
+            // A reason is text, which can always be written.
+            Err(error) => tracing::error!(%error, "a refusal cannot be written"),
+        }
+        open.cancelled.cancel();
+    }
+
+    /// Refuses whatever the CLI still asks.
+    pub(crate) fn refuse_all(&self, reason: &str) {
+        let open: Vec<_> = lock(&self.incoming).keys().cloned().collect();
+        for id in open {
+            self.refuse(&id, reason);
+        }
     }
 
     /// The CLI wants no answer any more.

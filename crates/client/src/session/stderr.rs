@@ -1,6 +1,7 @@
 //! What the CLI writes to its standard error: always read, and the last of it kept.
 
 use std::collections::VecDeque;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use countersign_record::{Channel, Recorder};
@@ -39,7 +40,7 @@ pub(super) async fn drain(
     words: LastWords,
     counters: Arc<Counters>,
     recorder: Option<Recorder>,
-    told: Option<OnStderr>,
+    mut told: Option<OnStderr>,
 ) {
     // Not held across waiting: most sessions never write anything.
     while pipe.readable().await.is_ok() {
@@ -53,8 +54,11 @@ pub(super) async fn drain(
                     recorder.record(Channel::Err, bytes);
                 }
                 words.add(bytes);
-                if let Some(told) = &told {
-                    told(bytes);
+                let tell = || told.iter().for_each(|told| told(bytes));
+                // The CLI must not lose its standard error because of it.
+                if catch_unwind(AssertUnwindSafe(tell)).is_err() {
+                    tracing::error!("who is told of standard error panicked, and is told no more");
+                    told = None;
                 }
             }
             Err(error) if error.kind() == std::io::ErrorKind::WouldBlock => {}

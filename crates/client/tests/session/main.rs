@@ -3,12 +3,19 @@
 //!
 //! This program is all of them: a test starts it again to be the CLI of a session. The real CLI
 //! needs the feature `real-cli`; everything else needs nothing but cargo.
-#![expect(clippy::unwrap_used, clippy::panic, reason = "a test that cannot go on has failed")]
+#![expect(
+    clippy::unwrap_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    reason = "a test that cannot go on has failed"
+)]
 
+mod faults;
 mod kit;
 #[cfg(feature = "mcp")]
 mod mcp;
 mod parking;
+mod puppet;
 mod turns;
 
 use std::process::ExitCode;
@@ -16,14 +23,15 @@ use std::process::ExitCode;
 use libtest_mimic::Arguments;
 
 fn main() -> ExitCode {
-    if let Some(code) = kit::as_a_cli() {
+    if let Some(code) = kit::as_a_cli().or_else(|| puppet::as_a_puppet(faults::faults())) {
         return code;
     }
     let trials = [
-        turns::trials(),
-        parking::trials(),
+        faults::trials(),
         #[cfg(feature = "mcp")]
         mcp::trials(),
+        parking::trials(),
+        turns::trials(),
     ];
     libtest_mimic::run(&Arguments::from_args(), trials.into_iter().flatten().collect()).exit_code()
 }
