@@ -10,6 +10,7 @@
     reason = "a test that cannot go on has failed"
 )]
 
+mod examples;
 mod faults;
 mod kit;
 #[cfg(feature = "mcp")]
@@ -27,6 +28,7 @@ fn main() -> ExitCode {
         return code;
     }
     let trials = [
+        examples::trials(),
         faults::trials(),
         #[cfg(feature = "mcp")]
         mcp::trials(),
