@@ -13,8 +13,8 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use countersign::SessionBuilder;
-use countersign_record::ReplayStandIn;
 use countersign_record::replay::Speed;
+use countersign_record::{ReplayStandIn, TapeLines, TapeReader};
 
 fn main() -> Result<ExitCode, Box<dyn Error>> {
     // The stand-in below starts `countersign-tape replay ...`. This program is that, too, so that
@@ -32,6 +32,8 @@ async fn record_and_replay(tape: &Path) -> Result<(), Box<dyn Error>> {
     let prompt = "What is 2+2?";
     let live = SessionBuilder::new().record(tape).ask(prompt).await?;
     println!("live: {}", live.answer());
+    let mut lines = TapeLines::new(TapeReader::open(tape)?);
+    println!("{} items on the tape, which is {:?}", lines.by_ref().count(), lines.get_ref().tail());
 
     let folder = tempfile::tempdir()?;
     let (claude, report) = (folder.path().join("claude"), folder.path().join("report.json"));

@@ -22,7 +22,8 @@ impl SessionBuilder {
     /// Records all that goes over the pipes of the session, byte for byte, in a new file.
     ///
     /// A tape has secrets on it: `countersign_record::redact` takes them out. Nothing that goes
-    /// wrong with the tape reaches the session; it is said in the log.
+    /// wrong with the tape reaches the session; it is said in the log. Once the session has ended,
+    /// the tape is whole and on the disk, which is waited for, but not longer than 30 s.
     pub fn record(mut self, path: impl Into<PathBuf>) -> Self {
         self.tape = Some(Tape { path: path.into() });
         self

@@ -61,8 +61,9 @@ impl Owner {
         let ended = SessionEnd::new(end, self.words.text());
         if let Some(recorder) = self.recorder.take() {
             let end = crate::recording::end_of(ended.exit);
-            // Waits for the disk, which no task may.
-            drop(tokio::task::spawn_blocking(move || end.map(|end| recorder.finish(end))));
+            // Waits for the disk, which no task may; and who closes a session finds its tape whole.
+            let finish = move || end.map(|end| recorder.finish(end));
+            drop(tokio::task::spawn_blocking(finish).await);
         }
         tracing::debug!(%ended, "session ended");
         self.shared.end(Arc::new(ended));

@@ -242,7 +242,7 @@ const EXAMPLES: &[Example] = &[
     Example::new(
         "record_and_replay",
         FOUR,
-        &["live: It is four.", "played: It is four.", r#""verdict": "followed""#],
+        &["live: It is four.", "which is Whole", "played: It is four.", r#""verdict": "followed""#],
     ),
     Example::new("many_sessions", SEVENS, &["3 of 3 answered"]),
 ];
