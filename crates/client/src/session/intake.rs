@@ -71,6 +71,8 @@ impl Intake {
                 return;
             }
         }
+        // There is always more: others of this thread, and its clock, would have to wait.
+        tokio::task::yield_now().await;
     }
 
     /// Reads what is in the pipe and ends: the CLI is gone.

@@ -165,6 +165,17 @@ pub(crate) async fn connect(builder: SessionBuilder) -> Session {
     soon("the start", builder.connect()).await.unwrap()
 }
 
+/// Plays a part of a test in a thread of its own, which does one thing at a time.
+pub(crate) async fn in_one_thread<F: Future<Output = Outcome>>(
+    part: impl FnOnce() -> F + Send + 'static,
+) -> Outcome {
+    let play = move || {
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+        runtime.block_on(part())
+    };
+    tokio::task::spawn_blocking(play).await?
+}
+
 /// For those who will not end by themselves.
 pub(crate) fn hasty() -> ShutdownTimes {
     let moment = Duration::from_millis(20);

@@ -5,7 +5,7 @@ use countersign::{Message, Saying, Session};
 use serde_json::{Value, json};
 
 use crate::kit::{Outcome, soon};
-use crate::puppet::{Fault, Puppet, Stage, connect, fault};
+use crate::puppet::{Fault, Puppet, Stage, connect, fault, in_one_thread};
 
 pub(super) fn faults() -> Vec<Fault> {
     vec![
@@ -20,6 +20,7 @@ pub(super) fn faults() -> Vec<Fault> {
         })
         .client(all_is_answered_and_read_later),
         fault("floods_somebody_who_wants_no_pieces", pieces, only_pieces_are_dropped),
+        fault("writes_without_end", writes_without_end, others_get_their_turns),
     ]
 }
 
@@ -136,4 +137,27 @@ async fn only_pieces_are_dropped(stage: Stage) -> Outcome {
     assert!(dropped > MESSAGES / 2);
     assert_eq!(session.stats().dropped_deltas, dropped as u64);
     Ok(())
+}
+
+fn writes_without_end(puppet: &mut Puppet) {
+    puppet.open();
+    puppet.leave_behind("yes", "no JSON");
+    puppet.freeze();
+}
+
+async fn others_get_their_turns(stage: Stage) -> Outcome {
+    // In one thread, where one who never rests holds up all others.
+    let part = async move || {
+        let session = stage.session().await;
+        let (mut read, mut most) = (0, 0);
+        while read < 1_000_000 {
+            tokio::task::yield_now().await;
+            let now = session.stats().frames;
+            (most, read) = (most.max(now - read), now);
+        }
+        assert!(most < 500_000, "{most} lines were read while others waited");
+        soon("the end", session.handle().kill()).await;
+        Ok(())
+    };
+    in_one_thread(part).await
 }

@@ -11,7 +11,9 @@ use futures_util::FutureExt as _;
 use serde_json::{Value, json};
 
 use crate::kit::{Outcome, soon};
-use crate::puppet::{Fault, Puppet, Stage, answers, connect, fault, hasty, report, until};
+use crate::puppet::{
+    Fault, Puppet, Stage, answers, connect, fault, hasty, in_one_thread, report, until,
+};
 
 pub(super) fn faults() -> Vec<Fault> {
     vec![
@@ -51,21 +53,18 @@ async fn request_times_out(stage: Stage) -> Outcome {
 
 async fn limit_acts(stage: Stage) -> Outcome {
     // In one thread, so that the session is at rest when the message is sent.
-    let one_thread = move || {
-        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
-        runtime.block_on(async {
-            let limits = Limits::new().silence(MOMENT).grace(MOMENT);
-            let mut session = connect(stage.builder().limits(limits).shutdown_times(hasty())).await;
-            let handle = session.handle();
-            let turn = session.send("Hello.").await?;
-            let error = soon("the end of the turn", turn.finish()).await.unwrap_err();
-            assert!(matches!(error, TurnError::SessionEnded(_)), "{error:?}");
-            assert_eq!(handle.snapshot().limit_reached, Some(LimitReached::Silence(MOMENT)));
-            assert_eq!(stage.running(), 0);
-            Ok(())
-        })
+    let part = async move || {
+        let limits = Limits::new().silence(MOMENT).grace(MOMENT);
+        let mut session = connect(stage.builder().limits(limits).shutdown_times(hasty())).await;
+        let handle = session.handle();
+        let turn = session.send("Hello.").await?;
+        let error = soon("the end of the turn", turn.finish()).await.unwrap_err();
+        assert!(matches!(error, TurnError::SessionEnded(_)), "{error:?}");
+        assert_eq!(handle.snapshot().limit_reached, Some(LimitReached::Silence(MOMENT)));
+        assert_eq!(stage.running(), 0);
+        Ok(())
     };
-    tokio::task::spawn_blocking(one_thread).await?
+    in_one_thread(part).await
 }
 
 async fn drop_ends_it(stage: Stage) -> Outcome {
