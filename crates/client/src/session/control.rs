@@ -47,6 +47,7 @@ impl SessionHandle {
 }
 
 /// Carries a message of an in-process MCP server. Nobody waits for the answer, which says nothing.
+#[cfg_attr(not(feature = "mcp"), expect(dead_code, reason = "there are no such servers"))]
 pub(super) fn post_mcp_message(shared: &Shared, server: &str, message: RawJson) {
     post(shared, McpMessage::new(server, message).into());
 }

@@ -1,11 +1,15 @@
 //! Requests of the CLI: each gets to whoever answers it, in a task of its own.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::BTreeMap;
+#[cfg(feature = "mcp")]
+use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+#[cfg(feature = "mcp")]
+use countersign_protocol::ask::McpReply;
 use countersign_protocol::ask::{
-    CanUseTool, CliRequest, Elicitation, HookCallback, McpReply, RequestUserDialog,
+    CanUseTool, CliRequest, Elicitation, HookCallback, RequestUserDialog,
 };
 use countersign_protocol::control::ControlRequest;
 use countersign_protocol::hook::{HookEvent, HookMatcher};
@@ -221,6 +225,7 @@ impl Server {
     }
 
     #[cfg(not(feature = "mcp"))]
+    #[expect(clippy::needless_pass_by_value, reason = "it takes what its twin takes")]
     fn mcp_message(&mut self, id: RequestId, request: McpMessage) {
         self.shared.refuse(&id, &format!("there is no MCP server {} here", request.server_name));
     }
