@@ -10,6 +10,10 @@
 //! it resumes the session. That is not a documented format, so it is checked whether it does; when
 //! it does not, and with versions that cannot do it (before 2.1.197), the model is told what was
 //! decided, and may make the same call once without asking. [`Raised`] says which it was.
+//!
+//! [`Session::park`]: crate::Session::park
+//! [`SessionBuilder::resume_parked`]: crate::SessionBuilder::resume_parked
+//! [`SessionHandle::parking_tokens`]: crate::SessionHandle::parking_tokens
 
 mod grant;
 mod mark;
