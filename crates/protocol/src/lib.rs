@@ -133,8 +133,3 @@ pub use self::framing::{DEFAULT_MAX_LINE, Ending, LineSplitter, Piece};
 pub use self::line::{Kind, Line, NotAFrame};
 pub use self::version::{NotAVersion, Version};
 pub use self::wire::{Extra, MAX_DEPTH, Named, Num, RawJson, RawJsonError};
-
-/// The example of the README is compiled and run.
-#[cfg(doctest)]
-#[doc = include_str!("../../../README.md")]
-struct Readme;

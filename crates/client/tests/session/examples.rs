@@ -169,8 +169,22 @@ when = { text = '/What is (\d+) times 7/' }
 text = "${match.1} sevens."
 "#;
 
+const NOTES: &str = r#"
+[[answer]]
+tool = { name = "Write", input = { file_path = "${cwd}/NOTES.md", content = "A test.\n" } }
+
+[[answer]]
+tool = { name = "Write", input = { file_path = "${cwd}/more.md", content = "More.\n" } }
+
+[[answer]]
+text = "It is a test."
+"#;
+
 /// On every CLI that is tested here.
 const EXAMPLES: &[Example] = &[
+    Example::new("readme", NOTES, &["It is a test.", "(1 denied)"])
+        .leaves(&[("NOTES.md", "A test.\n")])
+        .lacks(&["more.md"]),
     Example::new("ask", FOUR, &["It is four.", "US dollars"]),
     Example::new(
         "stream",
@@ -287,7 +301,8 @@ pub(crate) fn trials() -> Vec<Trial> {
             trials.push(trial(name, move || run(example, cli)));
         }
     }
-    trials.push(trial("examples::none_is_forgotten", none_is_forgotten));
+    trials.push(Trial::test("examples::none_is_forgotten", none_is_forgotten));
+    trials.push(Trial::test("examples::the_one_of_the_readme_is_run", readme));
     trials
 }
 
@@ -340,7 +355,7 @@ fn program(name: &str) -> PathBuf {
     built
 }
 
-async fn none_is_forgotten() -> Outcome {
+fn none_is_forgotten() -> Outcome {
     for entry in std::fs::read_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/examples"))? {
         let path = entry?.path();
         let name = path.file_stem().and_then(|name| name.to_str()).unwrap();
@@ -352,5 +367,13 @@ async fn none_is_forgotten() -> Outcome {
         let lines = std::fs::read_to_string(&path)?.lines().count();
         assert!(lines <= 60, "{name} has {lines} lines: nobody copies that");
     }
+    Ok(())
+}
+
+fn readme() -> Outcome {
+    let example = include_str!("../../examples/readme.rs");
+    let (_, code) = example.split_once(")]\n\n").unwrap();
+    let quoted = format!("```rust,no_run\n{code}```\n");
+    assert!(include_str!("../../../../README.md").contains(&quoted), "the README has another one");
     Ok(())
 }
