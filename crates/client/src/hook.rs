@@ -35,6 +35,12 @@ use tokio_util::sync::CancellationToken;
 
 use crate::permission::HandlerFailure;
 
+/// How long a hook that decides may take, if nothing else is said.
+const DECIDING: Duration = Duration::from_secs(10 * 60);
+
+/// The CLI counts milliseconds in 31 bits; what is longer would be over at once.
+const LONGEST: Duration = Duration::from_secs(24 * 24 * 60 * 60);
+
 /// What a hook is told besides its input.
 #[derive(Debug, Clone)]
 pub struct HookContext {
@@ -150,8 +156,11 @@ impl Hook {
         self
     }
 
-    /// How long it may take. Without it there is no limit here; the CLI has its own, ten minutes
-    /// for most events.
+    /// How long it may take. Without it, a hook that decides about something may take ten minutes;
+    /// for others there is no limit here, and the CLI has its own.
+    ///
+    /// The CLI is given a little more, so that it is told what a hook that takes too long means:
+    /// by itself 2.1.62 would go on. It takes no more than 24 days.
     #[must_use]
     pub fn timeout(mut self, timeout: Duration) -> Self {
         self.timeout = Some(timeout);
@@ -172,7 +181,8 @@ impl Hook {
     }
 
     pub(crate) fn limit(&self) -> Option<Duration> {
-        self.timeout
+        let usual = decides(&self.event).then_some(DECIDING);
+        self.timeout.or(usual).map(|limit| limit.min(LONGEST))
     }
 
     /// How it is registered, as the hook with this id.
@@ -180,7 +190,7 @@ impl Hook {
         let mut matcher = HookMatcher::new(vec![id]);
         matcher.matcher.clone_from(&self.matcher);
         // Ours is the one that acts, and says why; theirs is for when we are gone.
-        matcher.timeout = self.timeout.map(|limit| (limit.as_secs() + 5).into());
+        matcher.timeout = self.limit().map(|limit| (limit.as_secs() + 5).into());
         matcher.on_failure = Some(self.on_failure.clone());
         matcher
     }
@@ -231,6 +241,10 @@ impl fmt::Debug for Hook {
 
 macro_rules! events {
     ($($event:ident($input:ident);)+) => {
+        #[cfg(test)]
+        const TYPED: &[fn() -> HookEvent] =
+            &[$(<countersign_protocol::hook::$input as HookEventInput>::event),+];
+
         $(
             impl HookEventInput for countersign_protocol::hook::$input {
                 fn event() -> HookEvent {
@@ -282,4 +296,45 @@ events! {
     FileChanged(FileChangedInput);
     DirectoryAdded(DirectoryAddedInput);
     MessageDisplay(MessageDisplayInput);
+}
+
+#[cfg(test)]
+mod tests {
+    use countersign_protocol::hook::{NotificationInput, PreToolUseInput, UserPromptSubmitInput};
+
+    use super::*;
+
+    /// Each event that is known has an input of its own.
+    #[test]
+    fn every_event_has_a_type() {
+        let mut typed: Vec<_> = TYPED.iter().map(|event| event().as_str().to_owned()).collect();
+        typed.sort();
+        typed.dedup();
+        assert_eq!(typed.len(), 33);
+        assert!(typed.iter().all(|event| HookEvent::from(&**event).is_known()), "{typed:?}");
+    }
+
+    /// The limit of the CLI in seconds, and ours.
+    fn limits(hook: &Hook) -> (Option<u64>, Option<Duration>) {
+        let registered = hook.registration(HookCallbackId::from("hook_0"));
+        let theirs = serde_json::to_value(&registered).unwrap()["timeout"].as_u64();
+        (theirs, hook.limit())
+    }
+
+    #[test]
+    fn ours_is_over_before_that_of_the_cli() {
+        let deciding = [
+            Hook::new(|_: PreToolUseInput, _| async {}),
+            Hook::new(|_: UserPromptSubmitInput, _| async {}),
+            Hook::new(|_: PreToolUseInput, _| async {}).timeout(Duration::from_millis(1500)),
+            Hook::new(|_: NotificationInput, _| async {}).timeout(Duration::MAX),
+        ];
+        for hook in deciding {
+            let (Some(theirs), Some(ours)) = limits(&hook) else { panic!("{hook:?}") };
+            assert!(ours < Duration::from_secs(theirs), "{hook:?}");
+            // Milliseconds in 31 bits.
+            assert!(theirs * 1000 < 1 << 31, "{hook:?}");
+        }
+        assert_eq!(limits(&Hook::new(|_: NotificationInput, _| async {})), (None, None));
+    }
 }

@@ -19,7 +19,7 @@ pub struct PermissionAnswer {
     pub(crate) result: PermissionResult,
     /// Whether the tool runs with another input than it was called with.
     pub(crate) input_changed: bool,
-    /// What the user says besides, right after the answer.
+    /// What the user says besides, right before the answer.
     pub(crate) message: Option<Box<UserMessage>>,
     /// What is to happen once the turn has ended.
     pub(crate) fresh_start: Option<FreshStart>,

@@ -40,19 +40,20 @@ impl Duty {
         Self { shared, request_id, done: false }
     }
 
-    /// Answers; what is `also` to be said follows directly. Says whether the answer is on its way:
-    /// it is not when the CLI wants it no more.
-    pub(super) fn answer<T: Serialize>(mut self, payload: &T, also: Option<&ToCli>) -> bool {
-        let line = success(&self.request_id, payload).and_then(|mut line| {
-            if let Some(also) = also {
-                line.extend_from_slice(&also.to_line()?);
-            }
-            Ok(line)
+    /// Answers; what is to be said `before` goes directly before it, so that the CLI has it when
+    /// it acts on the answer. Says whether the answer is on its way: it is not when the CLI wants
+    /// it no more.
+    pub(super) fn answer<T: Serialize>(mut self, payload: &T, before: Option<&ToCli>) -> bool {
+        let lines = success(&self.request_id, payload).and_then(|answer| {
+            let Some(before) = before else { return Ok(answer) };
+            let mut lines = before.to_line()?;
+            lines.extend_from_slice(&answer);
+            Ok(lines)
         });
-        match line {
-            Ok(line) => {
+        match lines {
+            Ok(lines) => {
                 self.done = true;
-                self.shared.answer(&self.request_id, &line)
+                self.shared.answer(&self.request_id, &lines)
             }
             Err(error) => {
                 self.fail(&format!("the answer cannot be written: {error}"));

@@ -128,7 +128,7 @@ impl Server {
                 if let Some(id) = line.to_request_id()
                     && self.shared.open(&id).is_some()
                 {
-                    self.shared.refuse(&id, &malformed.to_string());
+                    self.refuse_unread(&id, line.bytes(), &malformed.to_string());
                 }
                 return;
             }
@@ -156,7 +156,19 @@ impl Server {
         if let Some(id) = id_in(head)
             && self.shared.open(&id).is_some()
         {
-            self.shared.refuse(&id, "the request is longer than a line may be");
+            self.refuse_unread(&id, head, "the request is longer than a line may be");
+        }
+    }
+
+    /// Refuses a request that cannot be read, which begins like this.
+    fn refuse_unread(&self, id: &RequestId, head: &[u8], reason: &str) {
+        // Most versions go on when a hook has an error, and what it was to decide about happens.
+        match callback_in(head).and_then(|callback| self.handlers.hook(&callback)) {
+            Some(hook) => {
+                let failing = Failing::Hook(hook.clone());
+                Duty::new(Arc::clone(&self.shared), id.clone(), failing).fail(reason);
+            }
+            None => self.shared.refuse(id, reason),
         }
     }
 
@@ -188,9 +200,9 @@ impl Server {
                     duty.fail("the handler answered another call than it was asked about");
                     return;
                 }
-                let also = message.map(ToCli::User);
+                let before = message.map(ToCli::User);
                 let decision = Decision::of(&result, input_changed, asked.elapsed());
-                if duty.answer(&result, also.as_ref()) {
+                if duty.answer(&result, before.as_ref()) {
                     shared.decisions().note(call, decision);
                     if let Some(fresh) = fresh_start {
                         shared.plan_fresh_start(fresh);
@@ -277,14 +289,26 @@ impl Server {
     }
 }
 
+/// What is text of the beginning of a line.
+fn text_of(head: &[u8]) -> Option<&str> {
+    let text = std::str::from_utf8(head)
+        .or_else(|error| std::str::from_utf8(head.get(..error.valid_up_to()).unwrap_or_default()));
+    text.ok()
+}
+
+/// The hook that a request calls of which perhaps only the beginning is there.
+fn callback_in(head: &[u8]) -> Option<HookCallbackId> {
+    let text = text_of(head).filter(|text| text.contains(r#""subtype":"hook_callback""#))?;
+    let (_, rest) = text.split_once(r#""callback_id":""#)?;
+    rest.split_once('"').map(|(id, _)| HookCallbackId::from(id))
+}
+
 /// The id of a control request of which only the beginning is there.
 ///
 /// It is among the fields before the first that is no string. Anything further inside could be
 /// what a tool or the model says.
 fn id_in(head: &[u8]) -> Option<RequestId> {
-    let text = std::str::from_utf8(head)
-        .or_else(|error| std::str::from_utf8(head.get(..error.valid_up_to()).unwrap_or_default()));
-    let mut rest = text.ok()?.trim_start().strip_prefix('{')?;
+    let mut rest = text_of(head)?.trim_start().strip_prefix('{')?;
     let (mut is_request, mut id) = (false, None);
     while let Some((name, after)) = string_at(rest) {
         let Some((value, after)) = after.trim_start().strip_prefix(':').and_then(string_at) else {

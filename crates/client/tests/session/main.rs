@@ -10,8 +10,12 @@
     reason = "a test that cannot go on has failed"
 )]
 
+mod asker;
+mod asking;
+mod elicitation;
 mod examples;
 mod faults;
+mod hooks;
 mod kit;
 #[cfg(feature = "mcp")]
 mod mcp;
@@ -24,12 +28,18 @@ use std::process::ExitCode;
 use libtest_mimic::Arguments;
 
 fn main() -> ExitCode {
-    if let Some(code) = kit::as_a_cli().or_else(|| puppet::as_a_puppet(faults::faults())) {
+    let another = kit::as_a_cli()
+        .or_else(asker::as_an_asker)
+        .or_else(elicitation::as_a_server)
+        .or_else(|| puppet::as_a_puppet(faults::faults()));
+    if let Some(code) = another {
         return code;
     }
     let trials = [
+        elicitation::trials(),
         examples::trials(),
         faults::trials(),
+        hooks::trials(),
         #[cfg(feature = "mcp")]
         mcp::trials(),
         parking::trials(),
