@@ -11,7 +11,10 @@ use crate::hook::Hook;
 use crate::limits::Limits;
 use crate::link::Delivery;
 use crate::options::Options;
-use crate::permission::{DenyAll, HandlerFailure, PermissionHandler, erased};
+use crate::permission::{
+    DenyAll, EnterPlanAnswer, EnterPlanAsk, HandlerFailure, PermissionHandler, enter_plan_hook,
+    erased,
+};
 use crate::recording::Tape;
 use crate::session::{Handlers, Mirroring, OnStderr};
 use crate::times::Times;
@@ -65,6 +68,28 @@ impl SessionBuilder {
     pub fn permission_timeout(mut self, limit: Duration) -> Self {
         self.handlers.permission_timeout = Some(limit);
         self
+    }
+
+    /// Who decides whether the model may enter plan mode by itself. Without it, it may.
+    ///
+    /// The CLI does not ask for that permission, so this is a hook. An error or a panic refuses,
+    /// and so does a day without an answer. The model is told why.
+    ///
+    /// ```
+    /// use countersign::SessionBuilder;
+    /// use countersign::permission::{EnterPlanAsk, HandlerFailure};
+    ///
+    /// let builder = SessionBuilder::new().on_enter_plan_mode(|ask: EnterPlanAsk| async move {
+    ///     Ok::<_, HandlerFailure>(ask.deny("This is a small change: just make it."))
+    /// });
+    /// ```
+    pub fn on_enter_plan_mode<F, Fut, E>(self, handler: F) -> Self
+    where
+        F: Fn(EnterPlanAsk) -> Fut + Send + Sync + 'static,
+        Fut: Future<Output = Result<EnterPlanAnswer, E>> + Send + 'static,
+        E: Into<HandlerFailure>,
+    {
+        self.hook(enter_plan_hook(handler))
     }
 
     /// Adds a hook.

@@ -8,6 +8,7 @@
 
 mod answer;
 mod ask;
+mod enter_plan;
 mod handler;
 mod plan;
 mod question;
@@ -15,6 +16,8 @@ mod ready;
 
 pub use self::answer::{Allowing, FreshStart, PermissionAnswer};
 pub use self::ask::{AskKind, PermissionAsk};
+pub(crate) use self::enter_plan::enter_plan_hook;
+pub use self::enter_plan::{EnterPlanAnswer, EnterPlanAsk};
 pub use self::handler::{AnswerError, HandlerFailure, IntoAnswer, PermissionHandler};
 pub(crate) use self::handler::{AnyPermissionHandler, erased};
 pub use self::plan::{PlanAsk, PlanChoice};

@@ -1,7 +1,7 @@
 //! Plans that wait to be approved.
 
 use countersign_protocol::RawJson;
-use countersign_protocol::content::{Content, ContentBlock};
+use countersign_protocol::content::{Content, ContentBlock, TextBlock};
 use countersign_protocol::message::UserMessage;
 use countersign_protocol::permission::{
     PermissionMode, PermissionRule, PermissionUpdate, RuleBehavior, RulesUpdate, UpdateDestination,
@@ -141,15 +141,22 @@ impl PlanAsk {
         self.ask.deny(feedback)
     }
 
-    /// [`keep_planning`](Self::keep_planning) with pictures or other content, which the model is
-    /// shown as a message of the user right after the feedback.
+    /// [`keep_planning`](Self::keep_planning) with pictures or other content.
+    ///
+    /// A denial has room for text alone, so the content is a message of the user, which the CLI
+    /// puts right after the feedback. It says the feedback again if it has no words of its own:
+    /// the CLI would announce an empty message.
     pub fn keep_planning_with(
         self,
         feedback: impl Into<String>,
-        content: Vec<ContentBlock>,
+        mut content: Vec<ContentBlock>,
     ) -> PermissionAnswer {
-        let mut answer = self.ask.deny(feedback);
+        let feedback = feedback.into();
+        let mut answer = self.ask.deny(feedback.clone());
         if !content.is_empty() {
+            if !content.iter().any(|block| matches!(block, ContentBlock::Text(_))) {
+                content.insert(0, TextBlock::new(feedback).into());
+            }
             answer.message = Some(Box::new(UserMessage::prompt(Content::Blocks(content))));
         }
         answer

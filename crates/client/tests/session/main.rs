@@ -20,6 +20,7 @@ mod kit;
 #[cfg(feature = "mcp")]
 mod mcp;
 mod parking;
+mod plans;
 mod puppet;
 mod turns;
 
@@ -28,10 +29,7 @@ use std::process::ExitCode;
 use libtest_mimic::Arguments;
 
 fn main() -> ExitCode {
-    let another = kit::as_a_cli()
-        .or_else(asker::as_an_asker)
-        .or_else(elicitation::as_a_server)
-        .or_else(|| puppet::as_a_puppet(faults::faults()));
+    let another = kit::as_a_cli().or_else(asker::as_an_asker).or_else(elicitation::as_a_server).or_else(|| puppet::as_a_puppet(faults::faults()));
     if let Some(code) = another {
         return code;
     }
@@ -43,6 +41,7 @@ fn main() -> ExitCode {
         #[cfg(feature = "mcp")]
         mcp::trials(),
         parking::trials(),
+        plans::trials(),
         turns::trials(),
     ];
     libtest_mimic::run(&Arguments::from_args(), trials.into_iter().flatten().collect()).exit_code()
