@@ -68,6 +68,9 @@ pub enum QuestionError {
         /// How many were chosen.
         count: usize,
     },
+    /// The answers were made for other questions.
+    #[error("the answers are those to other questions than were asked")]
+    OtherQuestions,
     /// Nothing was chosen.
     #[error("nothing was chosen for {question:?}: leave the question out to skip it")]
     Empty {
@@ -116,8 +119,7 @@ impl QuestionAsk {
     pub fn answer(self, answers: QuestionAnswers) -> Result<PermissionAnswer, AnswerError> {
         let QuestionAnswers { questions, answers, annotations } = answers;
         if questions != self.input.questions {
-            let (number, count) = (questions.len(), self.input.questions.len());
-            return Err(QuestionError::NoSuchQuestion { number, count }.into());
+            return Err(QuestionError::OtherQuestions.into());
         }
         let mut added = vec![("answers", serde_json::value::to_raw_value(&answers)?)];
         if !annotations.is_empty() {
@@ -165,6 +167,9 @@ impl QuestionAsk {
 impl QuestionAnswers {
     /// Chooses from the answers that are offered, by their labels. Questions are counted from 0.
     ///
+    /// Where one answer is chosen that has a preview, the model is shown the preview again (not by
+    /// 2.1.62).
+    ///
     /// # Errors
     /// When there is no such question or label, or several are chosen where one is wanted.
     pub fn choose<'a>(
@@ -189,8 +194,13 @@ impl QuestionAnswers {
                 labels: offered().map(str::to_owned).collect(),
             });
         }
+        let preview = match labels.as_slice() {
+            [one] => asked.options.iter().find(|option| option.label == *one),
+            _ => None,
+        };
+        let preview = preview.and_then(|option| option.preview.clone());
         // With the space: without it 2.1.325 takes several labels for a text of its own.
-        self.put(question, labels.join(", "))
+        self.put(question, labels.join(", "), preview)
     }
 
     /// Gives a text of one's own as the answer.
@@ -203,7 +213,7 @@ impl QuestionAnswers {
             let question = self.question(question)?.question.clone();
             return Err(QuestionError::Empty { question });
         }
-        self.put(question, text)
+        self.put(question, text, None)
     }
 
     /// Adds a note to the answer, which the model reads with it.
@@ -228,8 +238,16 @@ impl QuestionAnswers {
         self.questions.get(number).ok_or(QuestionError::NoSuchQuestion { number, count })
     }
 
-    fn put(mut self, question: usize, answer: String) -> Result<Self, QuestionError> {
+    fn put(
+        mut self,
+        question: usize,
+        answer: String,
+        preview: Option<String>,
+    ) -> Result<Self, QuestionError> {
         let key = self.question(question)?.question.clone();
+        if preview.is_some() || self.annotations.contains_key(&key) {
+            self.annotations.entry(key.clone()).or_default().preview = preview;
+        }
         self.answers.insert(key, Answer::Text(answer));
         Ok(self)
     }

@@ -22,6 +22,7 @@ mod mcp;
 mod parking;
 mod plans;
 mod puppet;
+mod questions;
 mod turns;
 
 use std::process::ExitCode;
@@ -42,6 +43,7 @@ fn main() -> ExitCode {
         mcp::trials(),
         parking::trials(),
         plans::trials(),
+        questions::trials(),
         turns::trials(),
     ];
     libtest_mimic::run(&Arguments::from_args(), trials.into_iter().flatten().collect()).exit_code()
