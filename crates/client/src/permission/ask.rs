@@ -169,3 +169,28 @@ impl PermissionAsk {
         PermissionAnswer::new(self.request.tool_use_id.clone(), PermissionResult::Deny(deny))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Spaces, the order of keys, numbers that no float holds: all of it comes back as it came.
+    #[test]
+    fn an_answer_carries_the_input_byte_for_byte() {
+        let input = r#"{ "z":12345678901234567890, "a":[1.0,1e2,-0.0], "a":"\u00e9" }"#;
+        let request = format!(
+            r#"{{"tool_name":"mcp__x__y","input":{input},"tool_use_id":"toolu_1","permission_suggestions":[{{"type":"setMode","mode":"acceptEdits","destination":"session"}}]}}"#
+        );
+        let ask = || {
+            let request = Arc::new(serde_json::from_str(&request).unwrap());
+            PermissionAsk::new(RequestId::from("r"), request, CancellationToken::new())
+        };
+        let allowed = serde_json::to_string(ask().allow().result()).unwrap();
+        assert_eq!(allowed, format!(r#"{{"behavior":"allow","updatedInput":{input}}}"#));
+        let always = serde_json::to_string(ask().allow_always().result()).unwrap();
+        assert!(always.contains(input) && always.contains("acceptEdits"), "{always}");
+        let same = serde_json::from_str(input).unwrap();
+        assert!(!ask().allow_with_input(same).unwrap().input_changed);
+        assert!(ask().allow_with_input(serde_json::from_str("[]").unwrap()).is_err());
+    }
+}

@@ -20,10 +20,12 @@ mod kit;
 #[cfg(feature = "mcp")]
 mod mcp;
 mod parking;
+mod permissions;
 mod plans;
 mod puppet;
 mod questions;
 mod turns;
+mod updates;
 
 use std::process::ExitCode;
 
@@ -42,6 +44,8 @@ fn main() -> ExitCode {
         #[cfg(feature = "mcp")]
         mcp::trials(),
         parking::trials(),
+        permissions::trials(),
+        updates::trials(),
         plans::trials(),
         questions::trials(),
         turns::trials(),
