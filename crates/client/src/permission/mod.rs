@@ -23,3 +23,8 @@ pub(crate) use self::handler::{AnyPermissionHandler, erased};
 pub use self::plan::{PlanAsk, PlanChoice};
 pub use self::question::{QuestionAnswers, QuestionAsk, QuestionError};
 pub use self::ready::{AllowAll, Chain, DenyAll, ReadOnly, Verdict};
+
+/// The examples of the guide are compiled and run.
+#[cfg(doctest)]
+#[doc = include_str!("../../../../docs/permissions.md")]
+struct Guide;
