@@ -288,15 +288,16 @@ tool = { name = "Write", input = { file_path = "${cwd}/new.txt", content = "new\
 .leaves(&[("new.txt", "new\n")]);
 
 pub(crate) fn trials() -> Vec<Trial> {
-    let mut clis = vec![("simulated 2.1.325", Cli::Simulated(V325))];
-    if cfg!(feature = "real-cli") {
-        clis.push(("2.1.325", Cli::Real(V325)));
-    }
+    let clis = [
+        ("simulated 2.1.325", Cli::Simulated(V325)),
+        #[cfg(feature = "real-cli")]
+        ("2.1.325", Cli::Real(V325)),
+    ];
     let mut trials = vec![trial("examples::park_and_resume::simulated 2.1.62", || {
         run(&TOLD, Cli::Simulated(V62))
     })];
     for (at, example) in EXAMPLES.iter().enumerate() {
-        for (cli_name, cli) in clis.clone() {
+        for (cli_name, cli) in clis {
             let name = format!("examples::{}::{at}::{cli_name}", example.name);
             trials.push(trial(name, move || run(example, cli)));
         }

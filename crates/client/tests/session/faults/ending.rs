@@ -61,11 +61,14 @@ async fn left_is_ended(stage: Stage) -> Outcome {
 fn leaves_a_writer(puppet: &mut Puppet) {
     puppet.open();
     puppet.leave_behind("yes", "still here");
+    puppet.wait_for("much was read");
     puppet.exit = 5;
 }
 
 async fn writer_is_ended(stage: Stage) -> Outcome {
     let session = connect(stage.builder().shutdown_times(hasty())).await;
+    until("much to be read", || session.stats().frames > 10_000).await;
+    stage.sign("much was read");
     let end = soon("the end", session.ended()).await;
     assert_eq!(end.exit.and_then(|exit| exit.code()), Some(5));
     let left: Vec<_> = end.left_running.iter().map(|left| left.command.as_str()).collect();
