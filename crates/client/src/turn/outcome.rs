@@ -3,7 +3,9 @@
 use countersign_protocol::RawJson;
 use countersign_protocol::content::{Content, ContentBlock};
 use countersign_protocol::ids::{SessionId, TaskId, ToolUseId};
-use countersign_protocol::message::{DeferredToolUse, PermissionDenial, ResultMessage};
+use countersign_protocol::message::{
+    DeferredToolUse, PermissionDenial, ResultMessage, ResultSubtype, TerminalReason,
+};
 use countersign_protocol::usage::Usage;
 use serde::de::DeserializeOwned;
 
@@ -58,6 +60,21 @@ impl Outcome {
     #[must_use]
     pub fn succeeded(&self) -> bool {
         self.result.succeeded()
+    }
+
+    /// Whether the turn was interrupted, and so did not come to its end.
+    #[must_use]
+    pub fn interrupted(&self) -> bool {
+        match &self.result.terminal_reason {
+            Some(reason) => {
+                matches!(reason, TerminalReason::AbortedStreaming | TerminalReason::AbortedTools)
+            }
+            // 2.1.62 gives no reason. A turn that fails in another way has errors to tell.
+            None => {
+                self.result.subtype == ResultSubtype::ErrorDuringExecution
+                    && self.result.errors.as_deref().unwrap_or_default().is_empty()
+            }
+        }
     }
 
     /// What the CLI gives as the answer: the last text, or the words of an error.

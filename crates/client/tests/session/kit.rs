@@ -59,6 +59,17 @@ pub(crate) fn on_all<F: Future<Output = Outcome> + 'static>(
         .collect()
 }
 
+/// A test on the real CLIs only, from this version on: of something that the simulated one does not
+/// do.
+pub(crate) fn on_real<F: Future<Output = Outcome> + 'static>(
+    name: &str,
+    since: Version,
+    test: fn(Cli) -> F,
+) -> Vec<Trial> {
+    let trials = on_all(name, since, test);
+    trials.into_iter().filter(|trial| !trial.name().contains("::simulated ")).collect()
+}
+
 /// A test that is a future.
 pub(crate) fn trial<F: Future<Output = Outcome> + 'static>(
     name: impl Into<String>,

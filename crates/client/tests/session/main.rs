@@ -13,6 +13,7 @@
 mod asker;
 mod asking;
 mod elicitation;
+mod ends;
 mod examples;
 mod faults;
 mod hooks;
@@ -38,6 +39,7 @@ fn main() -> ExitCode {
     }
     let trials = [
         elicitation::trials(),
+        ends::trials(),
         examples::trials(),
         faults::trials(),
         hooks::trials(),
@@ -45,10 +47,10 @@ fn main() -> ExitCode {
         mcp::trials(),
         parking::trials(),
         permissions::trials(),
-        updates::trials(),
         plans::trials(),
         questions::trials(),
         turns::trials(),
+        updates::trials(),
     ];
     libtest_mimic::run(&Arguments::from_args(), trials.into_iter().flatten().collect()).exit_code()
 }
