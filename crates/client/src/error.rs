@@ -87,7 +87,15 @@ pub enum ControlError {
         /// What it did.
         what: String,
     },
-    /// This version of the CLI does not know the request.
+    /// The request was not sent, because this session may not make it.
+    #[error("{subtype} was not sent: {reason}")]
+    Forbidden {
+        /// The request.
+        subtype: String,
+        /// Why it may not.
+        reason: String,
+    },
+    /// This version of the CLI does not know the request, so it was not sent.
     #[error(transparent)]
     Unsupported(#[from] Unsupported),
     /// The request cannot be written.

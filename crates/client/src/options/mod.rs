@@ -91,6 +91,11 @@ impl Options {
         self.permissions.begins_in()
     }
 
+    /// Whether the CLI is launched so that permissions may be bypassed.
+    pub(crate) const fn may_bypass(&self) -> bool {
+        self.permissions.allows_bypass()
+    }
+
     /// Whether a session goes on.
     pub(crate) const fn resumes(&self) -> bool {
         self.conversation.goes_on()

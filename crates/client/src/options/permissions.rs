@@ -44,6 +44,11 @@ impl Permissions {
         }
     }
 
+    /// Whether the mode in which next to nothing is asked for is available.
+    pub(super) const fn allows_bypass(&self) -> bool {
+        self.allow_bypass
+    }
+
     pub(super) fn set_mode(&mut self, mode: PermissionMode) {
         self.mode = Some(mode);
     }

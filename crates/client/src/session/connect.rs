@@ -16,7 +16,7 @@ use super::intake::Intake;
 use super::owner::Owner;
 use super::place::Place;
 use super::serve::Server;
-use super::shared::Shared;
+use super::shared::{Setup, Shared};
 use super::snapshot::Snapshot;
 use super::stderr::{LastWords, drain};
 use crate::builder::SessionBuilder;
@@ -49,7 +49,12 @@ impl SessionBuilder {
         let initialize = self.initialize(launch.initialize.clone(), version);
         let recorder = self.tape.as_ref().map(|tape| tape.create(&launch)).transpose()?;
         let mut place = Place::of(&launch);
-        let verbatim = launch.verbatim_prompts;
+        let setup = Setup {
+            verbatim: launch.verbatim_prompts,
+            may_bypass: self.options.may_bypass(),
+            in_process_mcp: initialize.sdk_mcp_servers.clone().unwrap_or_default(),
+            initialize: initialize.clone(),
+        };
         let spawned = process::spawn(&spec(launch))?;
         place.mark = Some(spawned.process.mark());
         place.process = spawned.process.id();
@@ -59,7 +64,7 @@ impl SessionBuilder {
             permission_mode: Some(self.options.mode()),
             ..Snapshot::default()
         };
-        let session = self.attach(spawned, recorder, known, place, verbatim);
+        let session = self.attach(spawned, recorder, known, place, setup);
         match session.open(initialize, self.times.initialize).await {
             Ok(()) => Ok(session),
             Err(ControlError::SessionEnded { .. }) => {
@@ -150,14 +155,14 @@ impl SessionBuilder {
         recorder: Option<Recorder>,
         known: Snapshot,
         place: Place,
-        verbatim: bool,
+        setup: Setup,
     ) -> Session {
         let Spawned { stdin, stdout, stderr, process } = spawned;
         let home = place.config_home.clone();
         let counters = Arc::new(Counters::default());
         let outbox = Outbox::new(stdin, recorder.clone());
         let shared =
-            Shared::new(outbox, Arc::clone(&counters), known, place, verbatim, self.times.request);
+            Shared::new(outbox, Arc::clone(&counters), known, place, setup, self.times.request);
         let mailbox = Mailbox::new(self.delivery.clone(), Arc::clone(&counters));
         let messages = mailbox.reader();
         let words = LastWords::default();

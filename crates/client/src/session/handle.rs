@@ -95,7 +95,7 @@ impl SessionHandle {
             .uuid
             .get_or_insert_with(|| MessageUuid::from(uuid::Uuid::new_v4().to_string()))
             .clone();
-        if self.shared.verbatim {
+        if self.shared.setup.verbatim {
             message.client_composed = Some(true);
         }
         let line = ToCli::from(message).to_line()?;
@@ -134,10 +134,8 @@ impl SessionHandle {
         request: C,
         limit: Duration,
     ) -> Result<C::Response, ControlError> {
-        if let Some(capability) = Capability::request(C::SUBTYPE)
-            && let Some(version) = self.shared.snapshot.borrow().version
-        {
-            capability.check(version)?;
+        if let Some(capability) = Capability::request(C::SUBTYPE) {
+            self.need(capability)?;
         }
         let payload = self.exchange(C::SUBTYPE, request.into(), limit).await?;
         C::read_response(payload.as_ref()).map_err(|error| ControlError::Unreadable {
@@ -166,6 +164,12 @@ impl SessionHandle {
         self.exchange(subtype, request, self.shared.request_timeout).await
     }
 
+    /// Makes sure that the CLI can do this, as far as its version is known.
+    pub(super) fn need(&self, capability: Capability) -> Result<(), ControlError> {
+        let version = self.shared.snapshot.borrow().version;
+        Ok(version.map_or(Ok(()), |version| capability.check(version))?)
+    }
+
     async fn exchange(
         &self,
         subtype: &str,
@@ -173,13 +177,15 @@ impl SessionHandle {
         limit: Duration,
     ) -> Result<Option<RawJson>, ControlError> {
         let ended = || ControlError::SessionEnded { subtype: subtype.to_owned() };
+        self.check(&request)?;
         let id = self.shared.next_request_id();
+        let sets_mode = matches!(request, ClientRequest::SetPermissionMode(_));
         let frame = ToCli::from(ControlRequest::new(id.clone(), request));
         let line = frame
             .to_line()
             .map_err(|source| ControlError::NotJson { subtype: subtype.to_owned(), source })?;
         tracing::debug!(subtype, request = %id, "control request");
-        let answer = self.shared.expect(id.clone()).ok_or_else(ended)?;
+        let answer = self.shared.expect(id.clone(), sets_mode).ok_or_else(ended)?;
         let withdrawal = Withdrawal { shared: &self.shared, id: Some(id) };
         self.shared.outbox.push(&line).map_err(|_| ended())?;
         let response = match tokio::time::timeout(limit, answer).await {

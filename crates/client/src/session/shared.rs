@@ -6,9 +6,9 @@ use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::Duration;
 
 use countersign_protocol::ask::CanUseTool;
-use countersign_protocol::control::{ControlCancelRequest, ControlResponse};
+use countersign_protocol::control::{ControlCancelRequest, ControlResponse, Response};
 use countersign_protocol::ids::RequestId;
-use countersign_protocol::request::InitializeResponse;
+use countersign_protocol::request::{Call as _, Initialize, InitializeResponse, SetPermissionMode};
 use countersign_protocol::{Frame as _, ToCli};
 use tokio::sync::{oneshot, watch};
 use tokio_util::sync::CancellationToken;
@@ -26,6 +26,27 @@ const OURS: &str = "cs-";
 
 /// What came of a request of ours: an answer, or why it cannot be read.
 type Answered = Result<ControlResponse, String>;
+
+/// A request of ours that waits for an answer.
+#[derive(Debug)]
+struct Waiting {
+    sender: oneshot::Sender<Answered>,
+    /// Whether the answer says which permission mode is in force.
+    sets_mode: bool,
+}
+
+/// How a session was set up, as far as requests depend on it.
+#[derive(Debug)]
+pub(crate) struct Setup {
+    /// Whether messages are sent as they are.
+    pub(crate) verbatim: bool,
+    /// Whether the CLI was launched so that permissions may be bypassed.
+    pub(crate) may_bypass: bool,
+    /// The MCP servers of this process.
+    pub(crate) in_process_mcp: Vec<String>,
+    /// What the CLI was told first.
+    pub(crate) initialize: Initialize,
+}
 
 /// A request of the CLI that waits for an answer.
 #[derive(Debug)]
@@ -51,13 +72,12 @@ pub(crate) struct Shared {
     pub(crate) snapshot: watch::Sender<Snapshot>,
     /// How long the CLI may take to answer.
     pub(crate) request_timeout: Duration,
-    /// Whether messages are sent as they are.
-    pub(crate) verbatim: bool,
+    pub(crate) setup: Setup,
     place: Place,
     /// What the CLI said of itself at the start.
     initialized: OnceLock<InitializeResponse>,
     /// Requests of ours that wait for an answer.
-    outgoing: Mutex<HashMap<RequestId, oneshot::Sender<Answered>>>,
+    outgoing: Mutex<HashMap<RequestId, Waiting>>,
     /// Requests of the CLI that wait for an answer.
     incoming: Mutex<HashMap<RequestId, Open>>,
     next_request: AtomicU64,
@@ -72,7 +92,7 @@ impl Shared {
         counters: Arc<Counters>,
         snapshot: Snapshot,
         place: Place,
-        verbatim: bool,
+        setup: Setup,
         request_timeout: Duration,
     ) -> Arc<Self> {
         Arc::new(Self {
@@ -82,7 +102,7 @@ impl Shared {
             kill: CancellationToken::new(),
             snapshot: watch::Sender::new(snapshot),
             request_timeout,
-            verbatim,
+            setup,
             place,
             initialized: OnceLock::new(),
             outgoing: Mutex::default(),
@@ -110,13 +130,17 @@ impl Shared {
     }
 
     /// Waits for the answer to a request that is about to be sent. None when the session has ended.
-    pub(crate) fn expect(&self, id: RequestId) -> Option<oneshot::Receiver<Answered>> {
+    pub(crate) fn expect(
+        &self,
+        id: RequestId,
+        sets_mode: bool,
+    ) -> Option<oneshot::Receiver<Answered>> {
         let (sender, receiver) = oneshot::channel();
         let mut outgoing = lock(&self.outgoing);
         if self.snapshot.borrow().ended.is_some() {
             return None;
         }
-        outgoing.insert(id, sender);
+        outgoing.insert(id, Waiting { sender, sets_mode });
         Some(receiver)
     }
 
@@ -125,18 +149,34 @@ impl Shared {
         let Some(id) = response.response.request_id() else { return };
         let waiting = lock(&self.outgoing).remove(&id);
         match waiting {
-            // Whoever waited may have gone this moment.
-            Some(sender) => drop(sender.send(Ok(response))),
+            Some(Waiting { sender, sets_mode }) => {
+                if sets_mode {
+                    self.mode_set(&response);
+                }
+                // Whoever waited may have gone this moment.
+                drop(sender.send(Ok(response)));
+            }
             // A second answer, or one that came too late. Our own answers are echoed, too.
             None if id.as_str().starts_with(OURS) => self.counters.late_answer(),
             None => {}
         }
     }
 
+    /// Notes the mode that the CLI says is in force. This is done where the answer is read, and not
+    /// by whoever asked: of two who ask at the same time, the CLI obeyed the later one last.
+    fn mode_set(&self, response: &ControlResponse) {
+        if let Response::Success(success) = &response.response
+            && let Ok(response) = SetPermissionMode::read_response(success.response.as_ref())
+            && let Some(mode) = response.mode
+        {
+            self.snapshot.send_modify(|snapshot| snapshot.permission_mode = Some(mode));
+        }
+    }
+
     /// An answer came that cannot be read.
     pub(crate) fn answered_unreadably(&self, id: &RequestId, reason: String) {
-        if let Some(sender) = lock(&self.outgoing).remove(id) {
-            drop(sender.send(Err(reason)));
+        if let Some(waiting) = lock(&self.outgoing).remove(id) {
+            drop(waiting.sender.send(Err(reason)));
         }
     }
 

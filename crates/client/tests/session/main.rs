@@ -12,6 +12,7 @@
 
 mod asker;
 mod asking;
+mod control;
 mod elicitation;
 mod ends;
 mod examples;
@@ -33,11 +34,16 @@ use std::process::ExitCode;
 use libtest_mimic::Arguments;
 
 fn main() -> ExitCode {
-    let another = kit::as_a_cli().or_else(asker::as_an_asker).or_else(elicitation::as_a_server).or_else(|| puppet::as_a_puppet(faults::faults()));
+    let another = kit::as_a_cli()
+        .or_else(asker::as_an_asker)
+        .or_else(control::as_an_mcp_server)
+        .or_else(elicitation::as_a_server)
+        .or_else(|| puppet::as_a_puppet(faults::faults()));
     if let Some(code) = another {
         return code;
     }
     let trials = [
+        control::trials(),
         elicitation::trials(),
         ends::trials(),
         examples::trials(),

@@ -1,0 +1,43 @@
+//! The control requests, each a method, by topic.
+//!
+//! Methods say since which version there is such a request; an older version is not asked, and the
+//! answer is [`ControlError::Unsupported`](crate::ControlError::Unsupported). When the version is
+//! not known, the CLI is asked. Requests marked *unstable* are not part of the CLI's public types
+//! and may change with any release.
+
+mod check;
+mod conversation;
+mod files;
+mod mcp;
+mod model;
+mod session;
+mod settings;
+mod tasks;
+mod turn;
+mod usage;
+
+use countersign_protocol::control::ControlRequest;
+use countersign_protocol::request::{ClientRequest, Interrupt, McpMessage};
+use countersign_protocol::{Frame as _, RawJson, ToCli};
+
+use super::shared::Shared;
+
+/// Carries a message of an in-process MCP server. Nobody waits for the answer, which says nothing.
+#[cfg_attr(not(feature = "mcp"), expect(dead_code, reason = "there are no such servers"))]
+pub(super) fn post_mcp_message(shared: &Shared, server: &str, message: RawJson) {
+    post(shared, McpMessage::new(server, message).into());
+}
+
+/// Interrupts the running turn without waiting for the receipt.
+pub(super) fn post_interrupt(shared: &Shared) {
+    post(shared, Interrupt::new().into());
+}
+
+fn post(shared: &Shared, request: ClientRequest) {
+    let frame = ToCli::from(ControlRequest::new(shared.next_request_id(), request));
+    match frame.to_line() {
+        // A session that has ended has nobody to tell.
+        Ok(line) => drop(shared.outbox.push(&line)),
+        Err(error) => tracing::warn!(%error, "a request cannot be written"),
+    }
+}

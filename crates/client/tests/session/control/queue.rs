@@ -1,0 +1,136 @@
+//! Interrupts, and messages that wait behind a turn.
+
+use countersign::cli::Capability;
+use countersign::protocol::ids::MessageUuid;
+use countersign::protocol::message::{ResultSubtype, TerminalReason, UserMessage};
+use countersign::turn::{Outcome as TurnOutcome, Turn, TurnEvent};
+use countersign::{ControlError, Session};
+use libtest_mimic::Trial;
+
+use super::has;
+use crate::kit::{Cli, Outcome, V62, V197, V325, builder, close, lab, on_all, soon};
+
+pub(super) fn trials() -> Vec<Trial> {
+    [
+        on_all("control::queue::a_turn_is_interrupted_and_says_so", V62, interrupted),
+        on_all("control::queue::a_queued_message_survives_an_interrupt", V62, survives),
+        on_all("control::queue::an_interrupt_can_drop_what_is_queued", V62, dropped),
+        on_all("control::queue::a_queued_message_is_withdrawn", V197, withdrawn),
+    ]
+    .into_iter()
+    .flatten()
+    .collect()
+}
+
+/// A turn that would not end, and one behind it.
+const HANGS: &str = r#"
+otherwise = "You said: ${text}"
+
+[[answer]]
+text = "one two three four"
+hang = 4
+"#;
+
+/// Begins a turn, and waits until the model writes.
+async fn begun(session: &mut Session) -> Turn<&mut Session> {
+    let mut turn = session.send("Write.").await.unwrap();
+    while let Some(event) = soon("an event", turn.next()).await {
+        if matches!(event, TurnEvent::TextDelta { .. }) {
+            return turn;
+        }
+    }
+    panic!("the turn is over");
+}
+
+async fn queue(turn: &Turn<&mut Session>, text: &str) -> MessageUuid {
+    turn.session().handle().post(UserMessage::prompt(text)).await.unwrap()
+}
+
+/// The model was told this last, and nothing of the other message. The CLI tells it of the interrupt
+/// as well.
+#[track_caller]
+fn assert_said(outcome: &TurnOutcome, text: &str) {
+    let answer = outcome.answer();
+    assert!(answer.starts_with("You said: ") && answer.ends_with(text), "{answer}");
+    assert_eq!(answer.contains("Queued."), text == "Queued.", "{answer}");
+}
+
+async fn interrupted(cli: Cli) -> Outcome {
+    let lab = lab(cli, HANGS).await;
+    let mut session = soon("the start", builder(&lab).partial_messages().connect()).await?;
+    let turn = begun(&mut session).await;
+    assert!(turn.session().snapshot().is_running);
+    let receipt = soon("the receipt", turn.session().interrupt()).await?;
+    if Capability::INTERRUPT_RECEIPT.in_version(cli.version()) {
+        assert_eq!(receipt.still_queued, Some(Vec::new()));
+    }
+    let outcome = soon("the end", turn.finish()).await?;
+    assert!(!outcome.succeeded() && outcome.error().is_some(), "{outcome:?}");
+    assert!(outcome.interrupted());
+    assert_eq!(outcome.result.subtype, ResultSubtype::ErrorDuringExecution);
+    if cli.version() >= V197 {
+        assert_eq!(outcome.result.terminal_reason, Some(TerminalReason::AbortedStreaming));
+    }
+    // Nothing runs, so nothing is stopped, and the next turn is a turn like any other.
+    session.interrupt().await?;
+    let outcome = soon("the turn", session.send("Next.").await?.finish()).await?;
+    assert_said(&outcome, "Next.");
+    assert!(!outcome.interrupted());
+    close(session, lab).await;
+    Ok(())
+}
+
+async fn survives(cli: Cli) -> Outcome {
+    let lab = lab(cli, HANGS).await;
+    let mut session = soon("the start", builder(&lab).partial_messages().connect()).await?;
+    let turn = begun(&mut session).await;
+    let queued = queue(&turn, "Queued.").await;
+    let receipt = turn.session().interrupt().await?;
+    if Capability::INTERRUPT_RECEIPT.in_version(cli.version()) {
+        assert_eq!(receipt.still_queued, Some(vec![queued]));
+    }
+    assert!(soon("the end", turn.finish()).await?.interrupted());
+    let outcome = soon("the queued turn", session.current_turn().finish()).await?;
+    assert_said(&outcome, "Queued.");
+    close(session, lab).await;
+    Ok(())
+}
+
+async fn dropped(cli: Cli) -> Outcome {
+    let lab = lab(cli, HANGS).await;
+    let mut session = soon("the start", builder(&lab).partial_messages().connect()).await?;
+    let turn = begun(&mut session).await;
+    let queued = queue(&turn, "Queued.").await;
+    let result = turn.session().interrupt_and_drop_queued().await;
+    if cli.version() < V325 {
+        // The CLI would stop the turn and keep the message, so it is not asked.
+        assert!(matches!(result, Err(ControlError::Unsupported(_))), "{result:?}");
+        assert!(turn.session().snapshot().is_running);
+        turn.session().interrupt().await?;
+        assert!(soon("the end", turn.finish()).await?.interrupted());
+        close(session, lab).await;
+        return Ok(());
+    }
+    assert_eq!(result?.cancelled, Some(vec![queued]));
+    assert!(soon("the end", turn.finish()).await?.interrupted());
+    let outcome = soon("the turn", session.send("Next.").await?.finish()).await?;
+    assert_said(&outcome, "Next.");
+    close(session, lab).await;
+    Ok(())
+}
+
+async fn withdrawn(cli: Cli) -> Outcome {
+    assert!(has(cli, "cancel_async_message"));
+    let lab = lab(cli, HANGS).await;
+    let mut session = soon("the start", builder(&lab).partial_messages().connect()).await?;
+    let turn = begun(&mut session).await;
+    let queued = queue(&turn, "Queued.").await;
+    assert!(turn.session().cancel_message(queued.clone()).await?);
+    assert!(!turn.session().cancel_message(queued).await?);
+    turn.session().interrupt().await?;
+    assert!(soon("the end", turn.finish()).await?.interrupted());
+    let outcome = soon("the turn", session.send("Next.").await?.finish()).await?;
+    assert_said(&outcome, "Next.");
+    close(session, lab).await;
+    Ok(())
+}
