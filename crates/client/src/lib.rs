@@ -180,6 +180,8 @@ mod message;
 mod options;
 mod query;
 mod recording;
+#[cfg(feature = "schema")]
+mod schema;
 mod session;
 mod times;
 

@@ -1,7 +1,5 @@
 //! One question, one answer.
 
-#[cfg(feature = "schema")]
-use countersign_protocol::RawJson;
 use futures_util::Stream;
 use thiserror::Error;
 
@@ -99,10 +97,7 @@ impl SessionBuilder {
     where
         T: serde::de::DeserializeOwned + schemars::JsonSchema,
     {
-        // A schema is an object of plain values, which can always be written.
-        let schema = RawJson::from_value(&schemars::schema_for!(T))
-            .unwrap_or_else(|_| RawJson::empty_object());
-        let outcome = self.output_schema(schema).ask(prompt).await?;
+        let outcome = self.output_schema(crate::schema::schema_of::<T>()).ask(prompt).await?;
         let reason = match outcome.structured() {
             Ok(Some(value)) => return Ok(value),
             Ok(None) => "the CLI gave no structured output".to_owned(),
@@ -112,14 +107,15 @@ impl SessionBuilder {
     }
 
     /// Asks one question in a session of its own, and gives what happens as it happens. The last
-    /// event is [`TurnEvent::Done`].
+    /// event is [`TurnEvent::Done`], with which the session ends; or an error, if the session ends
+    /// before the turn does.
     ///
     /// # Errors
     /// When there is no session.
     pub async fn ask_streaming(
         self,
         prompt: impl Into<String>,
-    ) -> Result<impl Stream<Item = TurnEvent> + Send, QueryError> {
+    ) -> Result<impl Stream<Item = Result<TurnEvent, TurnError>> + Send, QueryError> {
         let session = self.connect().await?;
         let turn = session.into_turn(prompt.into()).await?;
         Ok(futures_util::stream::unfold(Some(turn), |turn| async move {
@@ -127,10 +123,10 @@ impl SessionBuilder {
             match turn.next().await {
                 Some(event @ TurnEvent::Done(_)) => {
                     turn.into_session().close().await;
-                    Some((event, None))
+                    Some((Ok(event), None))
                 }
-                Some(event) => Some((event, Some(turn))),
-                None => None,
+                Some(event) => Some((Ok(event), Some(turn))),
+                None => Some((Err(turn.finish().await.err()?), None)),
             }
         }))
     }

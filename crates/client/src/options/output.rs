@@ -66,6 +66,9 @@ impl SessionBuilder {
 
     /// The JSON schema that the result of each turn has to follow, an object. The value is in
     /// `structured_output` of the result.
+    ///
+    /// It has to be of draft 7. A schema with a keyword that the CLI does not know, with another
+    /// `$schema`, or, before 2.1.325, with a `format`, is passed over by the CLI without a word.
     pub fn output_schema(mut self, schema: impl Into<RawJson>) -> Self {
         self.options.output.schema = Some(schema.into());
         self

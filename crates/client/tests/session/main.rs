@@ -12,6 +12,8 @@
 
 mod asker;
 mod asking;
+#[cfg(feature = "blocking")]
+mod blocking;
 mod control;
 mod elicitation;
 mod ends;
@@ -21,6 +23,7 @@ mod hooks;
 mod kit;
 #[cfg(feature = "mcp")]
 mod mcp;
+mod one_shot;
 mod parking;
 mod permissions;
 mod plans;
@@ -34,15 +37,13 @@ use std::process::ExitCode;
 use libtest_mimic::Arguments;
 
 fn main() -> ExitCode {
-    let another = kit::as_a_cli()
-        .or_else(asker::as_an_asker)
-        .or_else(control::as_an_mcp_server)
-        .or_else(elicitation::as_a_server)
-        .or_else(|| puppet::as_a_puppet(faults::faults()));
+    let another = kit::as_a_cli().or_else(asker::as_an_asker).or_else(blocking::as_a_program).or_else(control::as_an_mcp_server).or_else(elicitation::as_a_server).or_else(|| puppet::as_a_puppet(faults::faults()));
     if let Some(code) = another {
         return code;
     }
     let trials = [
+        #[cfg(feature = "blocking")]
+        blocking::trials(),
         control::trials(),
         elicitation::trials(),
         ends::trials(),
@@ -51,6 +52,7 @@ fn main() -> ExitCode {
         hooks::trials(),
         #[cfg(feature = "mcp")]
         mcp::trials(),
+        one_shot::trials(),
         parking::trials(),
         permissions::trials(),
         plans::trials(),
