@@ -32,7 +32,7 @@ pub struct SessionBuilder {
     pub(crate) max_line: usize,
     pub(crate) on_stderr: Option<OnStderr>,
     pub(crate) tape: Option<Tape>,
-    pub(crate) mirroring: Option<Mirroring>,
+    pub(crate) mirroring: Mirroring,
 }
 
 impl Default for SessionBuilder {
@@ -53,7 +53,7 @@ impl SessionBuilder {
             max_line: DEFAULT_MAX_LINE,
             on_stderr: None,
             tape: None,
-            mirroring: None,
+            mirroring: Mirroring::default(),
         }
     }
 

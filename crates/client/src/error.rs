@@ -32,14 +32,15 @@ pub enum ConnectError {
     /// The tape could not be made.
     #[error("the session cannot be recorded: {0}")]
     Record(#[from] countersign_record::CreateError),
-    /// The CLI ended before it had answered `initialize`.
+    /// The CLI ended before it had answered `initialize`, because there is no session to go on with,
+    /// the id of a new one is taken, or an option is not to its liking. It is said in its own words.
     #[error("the CLI ended before the session began: {0}")]
     Ended(#[from] Box<SessionEnd>),
     /// The CLI refused `initialize`, or did not answer it.
     #[error("the session could not be opened: {0}")]
     Initialize(#[source] ControlError),
-    /// The session could not be brought from its store.
-    #[error("the session could not be brought from its store: {0}")]
+    /// The session could not be brought from its store, or not be kept in one.
+    #[error("the session cannot use its store: {0}")]
     Store(#[source] Box<dyn std::error::Error + Send + Sync>),
 }
 

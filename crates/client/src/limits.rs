@@ -11,7 +11,8 @@ use tokio::time::Instant;
 /// is ended. When a limit of the session is reached, the session is ended, after the running turn
 /// was interrupted. There is no limit unless it is set.
 ///
-/// Time in which a person is asked does not count as silence, and not towards the time of a turn.
+/// Time in which a person is asked does not count as silence, and not towards the time of a turn:
+/// permissions, plans, questions, elicitations and dialogs. Hooks and tools of this process count.
 ///
 /// ```
 /// use std::time::Duration;

@@ -3,7 +3,7 @@
 use std::io;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use countersign_record::{Channel, Recorder};
+use countersign_record::{Channel, Note, Recorder};
 use tokio::net::unix::pipe::Sender;
 use tokio::sync::Notify;
 
@@ -47,6 +47,7 @@ impl Outbox {
 
     /// Sends whole lines, now or as soon as the CLI reads.
     pub(crate) fn push(&self, lines: &[u8]) -> Result<(), OutboxClosed> {
+        tracing::trace!(lines = %String::from_utf8_lossy(lines), "to the CLI");
         let mut queue = self.lock();
         let Some(pipe) = &queue.pipe else { return Err(OutboxClosed) };
         // Before it is written, so that what comes of it has a later place on the tape.
@@ -144,7 +145,12 @@ impl Outbox {
 
     /// Closes the pipe. What still waits is not written.
     pub(crate) fn close(&self) {
-        self.lock().close();
+        let mut queue = self.lock();
+        if let (Some(_), Some(recorder)) = (&queue.pipe, &self.recorder) {
+            recorder.note(Note::Closed { channel: Channel::In });
+        }
+        queue.close();
+        drop(queue);
         self.room.notify_waiters();
         self.waiting.notify_one();
     }

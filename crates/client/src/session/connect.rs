@@ -10,6 +10,7 @@ use countersign_protocol::request::{Initialize, InitializeResponse};
 use countersign_record::Recorder;
 use tokio::net::unix::pipe::Receiver;
 use tokio::time::Instant;
+use tracing::Instrument as _;
 
 use super::Session;
 use super::intake::Intake;
@@ -18,6 +19,7 @@ use super::place::Place;
 use super::serve::Server;
 use super::shared::{Setup, Shared};
 use super::snapshot::Snapshot;
+use super::spans;
 use super::stderr::{LastWords, drain};
 use crate::builder::SessionBuilder;
 use crate::cli::{Capability, VersionError};
@@ -47,8 +49,9 @@ impl SessionBuilder {
         let mut launch = self.options.launch()?;
         let version = self.check(&mut launch).await?;
         let initialize = self.initialize(launch.initialize.clone(), version);
-        let recorder = self.tape.as_ref().map(|tape| tape.create(&launch)).transpose()?;
         let mut place = Place::of(&launch);
+        self.mirroring.check(&place)?;
+        let recorder = self.tape.as_ref().map(|tape| tape.create(&launch)).transpose()?;
         let setup = Setup {
             verbatim: launch.verbatim_prompts,
             may_bypass: self.options.may_bypass(),
@@ -161,26 +164,32 @@ impl SessionBuilder {
         let home = place.config_home.clone();
         let counters = Arc::new(Counters::default());
         let outbox = Outbox::new(stdin, recorder.clone());
-        let shared =
-            Shared::new(outbox, Arc::clone(&counters), known, place, setup, self.times.request);
+        let span = spans::session(&known, &place);
+        let shared = Shared::new(
+            outbox,
+            span.clone(),
+            Arc::clone(&counters),
+            known,
+            place,
+            setup,
+            self.times.request,
+        );
         let mailbox = Mailbox::new(self.delivery.clone(), Arc::clone(&counters));
         let messages = mailbox.reader();
         let words = LastWords::default();
         let told = self.on_stderr.clone();
         let stderr = drain(stderr, words.clone(), counters, recorder.clone(), told);
         #[expect(clippy::disallowed_methods, reason = "the owner waits for it")]
-        let stderr = tokio::task::spawn(stderr);
+        let stderr = tokio::task::spawn(stderr.instrument(span.clone()));
         let server = Server::new(Arc::clone(&shared), self.handlers.clone());
-        let mirroring = self.mirroring.as_ref();
-        let mirror =
-            mirroring.and_then(|mirroring| mirroring.start(home.as_ref())).map(|(mirror, work)| {
-                #[expect(
-                    clippy::disallowed_methods,
-                    reason = "it ends when the session does, after it has sent what there is"
-                )]
-                drop(tokio::task::spawn(work));
-                mirror
-            });
+        let mirror = self.mirroring.start(home.as_ref()).map(|(mirror, work)| {
+            #[expect(
+                clippy::disallowed_methods,
+                reason = "it ends when the session does, after it has sent what there is"
+            )]
+            drop(tokio::task::spawn(work.instrument(span.clone())));
+            mirror
+        });
         let intake = Intake {
             stdout,
             framing: Framing::new(self.max_line),
@@ -189,6 +198,7 @@ impl SessionBuilder {
             shared: Arc::clone(&shared),
             recorder: recorder.clone(),
             mirror: mirror.clone(),
+            errors: Vec::new(),
             ended: false,
         };
         let owner = Owner {
@@ -200,12 +210,14 @@ impl SessionBuilder {
             recorder,
             times: self.times.clone(),
             watchdog: Watchdog::new(self.limits.clone(), Instant::now()),
+            config: self.mirroring.config.clone(),
+            limit: None,
         };
         #[expect(
             clippy::disallowed_methods,
             reason = "it ends when the session is dropped, and who closes a session waits for it"
         )]
-        drop(tokio::task::spawn(owner.run()));
+        drop(tokio::task::spawn(owner.run().instrument(span)));
         Session::new(shared, messages, mirror, self.clone())
     }
 }
@@ -220,7 +232,10 @@ impl Session {
             }
             false
         });
-        self.shared().initialized(response);
+        let shared = self.shared();
+        let version = shared.snapshot.borrow().version.map(tracing::field::display);
+        tracing::debug!(parent: &shared.span, version, "session opened");
+        shared.initialized(response);
         Ok(())
     }
 }

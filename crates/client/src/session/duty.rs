@@ -1,14 +1,18 @@
 //! The duty to answer.
 
+use std::fmt;
 use std::sync::Arc;
+use std::time::Instant;
 
 use countersign_protocol::control::ControlResponse;
-use countersign_protocol::ids::RequestId;
+use countersign_protocol::ids::{RequestId, ToolUseId};
 use countersign_protocol::permission::{Deny, PermissionResult};
 use countersign_protocol::{EncodeError, Frame as _, ToCli, encode_line};
 use serde::Serialize;
+use tracing::Span;
 
 use super::shared::Shared;
+use super::spans;
 use crate::hook::Hook;
 
 /// The duty to answer one request of the CLI.
@@ -19,6 +23,8 @@ use crate::hook::Hook;
 pub(super) struct Duty {
     shared: Arc<Shared>,
     request_id: RequestId,
+    /// What is told of it.
+    span: Span,
     done: bool,
 }
 
@@ -26,7 +32,12 @@ pub(super) struct Duty {
 #[derive(Debug)]
 pub(super) enum Failing {
     /// The tool does not run.
-    Deny,
+    Deny {
+        /// The call.
+        call: ToolUseId,
+        /// When the CLI asked.
+        asked: Instant,
+    },
     /// What the hook was asked about does not happen, unless it was set up otherwise.
     Hook(Hook),
     /// An error, which the CLI takes for a refusal, too.
@@ -35,9 +46,20 @@ pub(super) enum Failing {
 
 impl Duty {
     /// The duty to answer a request that is open.
-    pub(super) fn new(shared: Arc<Shared>, request_id: RequestId, failing: Failing) -> Self {
+    pub(super) fn new(
+        shared: &Arc<Shared>,
+        request_id: RequestId,
+        kind: &'static str,
+        failing: Failing,
+    ) -> Self {
+        let span = spans::handler(shared, kind, &request_id);
         shared.refuse_with(&request_id, failing);
-        Self { shared, request_id, done: false }
+        Self { shared: Arc::clone(shared), request_id, span, done: false }
+    }
+
+    /// What is told of it.
+    pub(super) fn span(&self) -> &Span {
+        &self.span
     }
 
     /// Answers; what is to be said `before` goes directly before it, so that the CLI has it when
@@ -53,19 +75,32 @@ impl Duty {
         match lines {
             Ok(lines) => {
                 self.done = true;
-                self.shared.answer(&self.request_id, &lines)
+                let is_wanted = self.shared.answer(&self.request_id, &lines);
+                self.span.record("outcome", if is_wanted { "answered" } else { "not wanted" });
+                is_wanted
             }
             Err(error) => {
-                self.fail(&format!("the answer cannot be written: {error}"));
+                self.fail("the answer cannot be written", Some(&error));
                 false
             }
         }
     }
 
     /// Answers that there is no answer, and why.
-    pub(super) fn fail(&mut self, reason: &str) {
+    ///
+    /// What went wrong is told; the words of the error, which may quote what was asked, only to
+    /// the CLI.
+    pub(super) fn fail(&mut self, what: &'static str, error: Option<&dyn fmt::Display>) {
         self.done = true;
-        self.shared.refuse(&self.request_id, reason);
+        self.span.record("outcome", what);
+        let reason = match error {
+            Some(error) => format!("{what}: {error}"),
+            None => what.to_owned(),
+        };
+        if let Some(denied) = self.shared.refuse_deciding(&self.request_id, &reason) {
+            self.span.record("decision", denied.name());
+        }
+        tracing::warn!(parent: &self.span, what, "refused");
     }
 }
 
@@ -73,7 +108,7 @@ impl Failing {
     /// The answer that there is no answer, and why.
     pub(super) fn line(&self, id: &RequestId, reason: &str) -> Result<Vec<u8>, EncodeError> {
         match self {
-            Self::Deny => success(id, &PermissionResult::from(Deny::new(reason))),
+            Self::Deny { .. } => success(id, &PermissionResult::from(Deny::new(reason))),
             Self::Hook(hook) => match hook.failed(reason) {
                 Some(output) => success(id, &output),
                 None => refusal(id, reason),
@@ -91,7 +126,7 @@ impl Drop for Duty {
             } else {
                 "the handler was dropped without an answer, so this is refused"
             };
-            self.fail(reason);
+            self.fail(reason, None);
         }
     }
 }

@@ -6,6 +6,7 @@ use super::Session;
 use crate::cli::Capability;
 use crate::error::FreshError;
 use crate::permission::FreshStart;
+use crate::recording::Tape;
 use crate::turn::Turn;
 
 impl Session {
@@ -43,6 +44,7 @@ impl Session {
     async fn replace(&mut self, fresh: &FreshStart) -> Result<(), FreshError> {
         let mut builder = (*self.builder).clone();
         builder.options.begin_anew(fresh.mode.clone());
+        builder.tape = builder.tape.as_ref().map(Tape::next);
         let next = builder.connect().await?;
         let before = std::mem::replace(self, next);
         before.close().await;

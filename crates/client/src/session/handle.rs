@@ -10,9 +10,11 @@ use countersign_protocol::message::UserMessage;
 use countersign_protocol::request::{Call, ClientRequest, InitializeResponse};
 use countersign_protocol::{Frame as _, RawJson, ToCli};
 use tokio::sync::watch;
+use tracing::Instrument as _;
 
 use super::shared::Shared;
 use super::snapshot::{SessionEnd, Snapshot};
+use super::spans;
 use crate::cli::Capability;
 use crate::counters::Stats;
 use crate::error::{ControlError, SendError};
@@ -176,15 +178,27 @@ impl SessionHandle {
         request: ClientRequest,
         limit: Duration,
     ) -> Result<Option<RawJson>, ControlError> {
-        let ended = || ControlError::SessionEnded { subtype: subtype.to_owned() };
         self.check(&request)?;
         let id = self.shared.next_request_id();
+        let span = spans::request(&self.shared, subtype, &id);
+        let answer = self.exchange_as(id, subtype, request, limit).instrument(span.clone()).await;
+        span.record("outcome", spans::outcome(&answer));
+        answer
+    }
+
+    async fn exchange_as(
+        &self,
+        id: RequestId,
+        subtype: &str,
+        request: ClientRequest,
+        limit: Duration,
+    ) -> Result<Option<RawJson>, ControlError> {
+        let ended = || ControlError::SessionEnded { subtype: subtype.to_owned() };
         let sets_mode = matches!(request, ClientRequest::SetPermissionMode(_));
         let frame = ToCli::from(ControlRequest::new(id.clone(), request));
         let line = frame
             .to_line()
             .map_err(|source| ControlError::NotJson { subtype: subtype.to_owned(), source })?;
-        tracing::debug!(subtype, request = %id, "control request");
         let answer = self.shared.expect(id.clone(), sets_mode).ok_or_else(ended)?;
         let withdrawal = Withdrawal { shared: &self.shared, id: Some(id) };
         self.shared.outbox.push(&line).map_err(|_| ended())?;

@@ -13,6 +13,7 @@ use tokio::net::unix::pipe::Receiver;
 
 use super::serve::Server;
 use super::shared::Shared;
+use super::spans;
 use crate::link::{Framing, Mailbox, Run};
 use crate::message::too_long_marker;
 use crate::store::Mirror;
@@ -47,6 +48,8 @@ pub(super) struct Intake {
     pub(super) shared: Arc<Shared>,
     pub(super) recorder: Option<Recorder>,
     pub(super) mirror: Option<Arc<Mirror>>,
+    /// What the last result said went wrong.
+    pub(super) errors: Vec<String>,
     /// Whether the CLI has closed its end.
     pub(super) ended: bool,
 }
@@ -169,6 +172,7 @@ impl Intake {
 
     fn is_for_us(&mut self, line: &[u8]) -> bool {
         let line = line.strip_suffix(b"\r").unwrap_or(line);
+        tracing::trace!(line = %String::from_utf8_lossy(line), "from the CLI");
         let Ok(line) = Line::parse(line) else {
             if !line.iter().all(u8::is_ascii_whitespace) {
                 self.shared.counters.not_a_frame();
@@ -237,6 +241,7 @@ impl Intake {
         };
         match frame {
             FromCli::System(SystemMessage::Init(init)) => {
+                spans::session_is(&self.shared, &init.session_id);
                 self.shared.snapshot.send_modify(|snapshot| snapshot.began(&init));
             }
             FromCli::System(SystemMessage::Status(status)) => {
@@ -251,12 +256,16 @@ impl Intake {
         }
     }
 
-    fn result(&self, line: &Line<'_>) {
-        let Decoded::Known(FromCli::Result(result)) = line.decode::<FromCli>() else {
+    fn result(&mut self, line: &Line<'_>) {
+        let Decoded::Known(FromCli::Result(mut result)) = line.decode::<FromCli>() else {
             // Whatever it says, the turn is over.
             self.shared.snapshot.send_modify(|snapshot| snapshot.is_running = false);
             return;
         };
+        if let Some(session) = &result.session_id {
+            spans::session_is(&self.shared, session);
+        }
+        self.errors = result.errors.take().unwrap_or_default();
         self.shared.snapshot.send_modify(|snapshot| snapshot.result(&result));
     }
 }

@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use countersign_protocol::ids::SessionId;
 
+use super::place::Place;
 use crate::builder::SessionBuilder;
 use crate::error::ConnectError;
 use crate::store::{
@@ -12,18 +13,19 @@ use crate::store::{
 };
 use crate::transcript::ProjectKey;
 
-/// The store of a session.
-#[derive(Clone)]
+/// What a session has to do with stores.
+#[derive(Clone, Default)]
 pub(crate) struct Mirroring {
-    store: Arc<dyn SessionStore>,
-    options: MirrorOptions,
+    store: Option<(Arc<dyn SessionStore>, MirrorOptions)>,
     /// Where to take the login and the settings from when the session comes from the store.
-    config: Option<ConfigSource>,
+    source: Option<ConfigSource>,
+    /// The configuration of the CLI, if the session comes from the store.
+    pub(super) config: Option<Arc<Materialized>>,
 }
 
 impl SessionBuilder {
     /// Keeps the session in a store as it goes: whatever the CLI writes to its transcripts goes
-    /// there, too, before a result is shown.
+    /// there, too, before a result is shown, and before the session is said to have ended.
     ///
     /// What goes wrong with the store does not reach the session; the options say who is told.
     /// Needs 2.1.197 or later.
@@ -33,7 +35,7 @@ impl SessionBuilder {
         options: MirrorOptions,
     ) -> Self {
         self.options.mirror_session();
-        self.mirroring = Some(Mirroring { store: store.into(), options, config: None });
+        self.mirroring.store = Some((store.into(), options));
         self
     }
 
@@ -41,9 +43,7 @@ impl SessionBuilder {
     /// the store: the configuration of the CLI is then a folder of its own, which holds nothing
     /// but the session.
     pub fn store_config(mut self, config: ConfigSource) -> Self {
-        if let Some(mirroring) = &mut self.mirroring {
-            mirroring.config = Some(config);
-        }
+        self.mirroring.source = Some(config);
         self
     }
 
@@ -60,9 +60,8 @@ impl SessionBuilder {
         let materialized = self.materialize(&ProjectKey::of(&place.cwd), session).await?;
         self.options.go_on(session, None);
         let home = materialized.config_home().to_owned();
-        let mut session = self.env("CLAUDE_CONFIG_DIR", home).connect().await?;
-        session.keep(materialized);
-        Ok(session)
+        self.mirroring.config = Some(Arc::new(materialized));
+        self.env("CLAUDE_CONFIG_DIR", home).connect().await
     }
 
     async fn materialize(
@@ -71,28 +70,38 @@ impl SessionBuilder {
         session: &SessionId,
     ) -> Result<Materialized, ConnectError> {
         let failed = |error: Box<dyn std::error::Error + Send + Sync>| ConnectError::Store(error);
-        let Some(mirroring) = &self.mirroring else {
+        let Some((store, _)) = &self.mirroring.store else {
             return Err(failed("there is no store: give one with `session_store`".into()));
         };
         let key = StoreKey::new(project.clone(), session.clone());
         let key = key.map_err(|error| failed(error.into()))?;
         let mut options = MaterializeOptions::new();
-        if let Some(config) = &mirroring.config {
+        if let Some(config) = &self.mirroring.source {
             options = options.config(config.clone());
         }
-        let materialized = Materialized::from_store(&*mirroring.store, &key, &options).await;
+        let materialized = Materialized::from_store(&**store, &key, &options).await;
         materialized.map_err(|error| failed(error.into()))
     }
 }
 
 impl Mirroring {
+    /// Makes sure that it is known which files are transcripts.
+    pub(super) fn check(&self, place: &Place) -> Result<(), ConnectError> {
+        if self.store.is_some() && place.config_home.is_none() {
+            let what = "it is not known where the CLI keeps its sessions: set HOME or \
+                        CLAUDE_CONFIG_DIR in its environment";
+            return Err(ConnectError::Store(what.into()));
+        }
+        Ok(())
+    }
+
     /// A mirror for the CLI with this configuration, and the work that it does.
     pub(super) fn start(
         &self,
         config_home: Option<&PathBuf>,
     ) -> Option<(Arc<Mirror>, impl Future<Output = ()> + Send + 'static)> {
-        let store = Arc::clone(&self.store);
-        let (mirror, work) = Mirror::new(store, config_home?, self.options.clone());
+        let (store, options) = self.store.clone()?;
+        let (mirror, work) = Mirror::new(store, config_home?, options);
         Some((Arc::new(mirror), work))
     }
 }

@@ -12,6 +12,7 @@ mod place;
 mod serve;
 mod shared;
 mod snapshot;
+mod spans;
 mod stderr;
 
 use std::sync::Arc;
@@ -26,7 +27,7 @@ use crate::counters::Stats;
 use crate::error::SendError;
 use crate::link::Reader;
 use crate::message::Message;
-use crate::store::{Materialized, Mirror};
+use crate::store::Mirror;
 use crate::turn::Turn;
 
 pub(crate) use self::mirroring::Mirroring;
@@ -49,8 +50,6 @@ pub struct Session {
     /// A result that waits until the store has what came before it.
     held: Option<Message>,
     mirror: Option<Arc<Mirror>>,
-    /// The configuration of the CLI, if it is there for this session only.
-    config: Option<Materialized>,
     /// How it was set up, to begin anew.
     builder: Box<SessionBuilder>,
     /// Ends the session when it is dropped.
@@ -80,15 +79,9 @@ impl Session {
             messages,
             held: None,
             mirror,
-            config: None,
             builder: Box::new(builder),
             leash: Leash(shared),
         }
-    }
-
-    /// Keeps a folder for as long as the session is there.
-    fn keep(&mut self, config: Materialized) {
-        self.config = Some(config);
     }
 
     /// How a session is set up.

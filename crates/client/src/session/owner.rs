@@ -11,8 +11,9 @@ use super::intake::Intake;
 use super::shared::Shared;
 use super::snapshot::SessionEnd;
 use super::stderr::LastWords;
-use crate::limits::{Act, Doing, Watchdog};
+use crate::limits::{Act, Doing, LimitReached, Watchdog};
 use crate::process::{self, HowEnded, Process};
+use crate::store::Materialized;
 use crate::times::Times;
 
 /// The owner of a session.
@@ -26,6 +27,10 @@ pub(super) struct Owner {
     pub(super) recorder: Option<Recorder>,
     pub(super) times: Times,
     pub(super) watchdog: Watchdog,
+    /// The configuration of the CLI, if it is there for this session only.
+    pub(super) config: Option<Arc<Materialized>>,
+    /// The limit that ends the session.
+    pub(super) limit: Option<LimitReached>,
 }
 
 /// Why the owner stopped serving.
@@ -58,14 +63,31 @@ impl Owner {
         if tokio::time::timeout(self.times.drain, &mut self.stderr).await.is_err() {
             self.stderr.abort();
         }
-        let ended = SessionEnd::new(end, self.words.text());
-        if let Some(recorder) = self.recorder.take() {
-            let end = crate::recording::end_of(ended.exit);
-            // Waits for the disk, which no task may; and who closes a session finds its tape whole.
-            let finish = move || end.map(|end| recorder.finish(end));
-            drop(tokio::task::spawn_blocking(finish).await);
+        if let Some(mirror) = self.intake.mirror.take()
+            && why != Why::Kill
+        {
+            // What came after the last result. The store has its own limit of time.
+            mirror.flush().await;
         }
-        tracing::debug!(%ended, "session ended");
+        let ended = SessionEnd::new(
+            end,
+            self.words.text(),
+            std::mem::take(&mut self.intake.errors),
+            self.limit,
+        );
+        if let Some(recorder) = self.recorder.take()
+            && let Some(end) = crate::recording::end_of(ended.exit)
+        {
+            // Waits for the disk, which no task may; but who closes a session finds the tape whole.
+            let finished = tokio::task::spawn_blocking(move || recorder.finish(end)).await;
+            if let Err(error) = finished {
+                tracing::warn!(%error, "the tape is not complete");
+            }
+        }
+        // The CLI is gone, so nobody puts anything into its folder again.
+        self.config = None;
+        tracing::debug!(exit = ?ended.exit, how = ?ended.how, "session ended");
+        tracing::trace!(%ended, "what it said last");
         self.shared.end(Arc::new(ended));
         // Who waits for the end has it. Handlers have learned of it, and may still do what they do
         // then, such as taking a question off a screen.
@@ -116,7 +138,7 @@ impl Owner {
             let snapshot = self.shared.snapshot.borrow();
             Doing {
                 is_running: snapshot.is_running,
-                is_asking: self.shared.open_requests() > 0,
+                is_asking: self.shared.is_asking(),
                 cost: snapshot.total_cost_usd,
                 turns: snapshot.results,
             }
@@ -130,6 +152,7 @@ impl Owner {
         tracing::warn!(%limit, stops, "a limit is reached");
         self.shared.snapshot.send_modify(|snapshot| snapshot.limit_reached = Some(limit));
         if stops {
+            self.limit = Some(limit);
             return Err(LimitStops);
         }
         super::control::post_interrupt(&self.shared);
@@ -198,7 +221,7 @@ impl Drop for Owner {
         }
         drop(self.process.take());
         self.intake.mailbox.close();
-        self.shared.end(Arc::new(SessionEnd::new(None, self.words.text())));
+        self.shared.end(Arc::new(SessionEnd::new(None, self.words.text(), Vec::new(), self.limit)));
     }
 }
 

@@ -18,6 +18,7 @@ use countersign_protocol::request::McpMessage;
 use countersign_protocol::{Decoded, FromCli, Line, ToCli};
 use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
+use tracing::Instrument as _;
 
 use super::duty::{Duty, Failing};
 use super::shared::Shared;
@@ -166,7 +167,8 @@ impl Server {
         match callback_in(head).and_then(|callback| self.handlers.hook(&callback)) {
             Some(hook) => {
                 let failing = Failing::Hook(hook.clone());
-                Duty::new(Arc::clone(&self.shared), id.clone(), failing).fail(reason);
+                Duty::new(&self.shared, id.clone(), "hook", failing)
+                    .fail("the request cannot be read", Some(&reason));
             }
             None => self.shared.refuse(id, reason),
         }
@@ -178,10 +180,11 @@ impl Server {
         request: Box<CanUseTool>,
         cancelled: CancellationToken,
     ) {
-        tracing::debug!(tool = request.tool_name, request = %id, "permission asked");
-        let duty = Duty::new(Arc::clone(&self.shared), id.clone(), Failing::Deny);
-        let call = request.tool_use_id.clone();
-        let asked = Instant::now();
+        let (call, asked) = (request.tool_use_id.clone(), Instant::now());
+        let failing = Failing::Deny { call: call.clone(), asked };
+        let duty = Duty::new(&self.shared, id.clone(), "permission", failing);
+        duty.span().record("tool", &*request.tool_name);
+        duty.span().record("tool_use_id", request.tool_use_id.as_str());
         let handler = Arc::clone(&self.handlers.permission);
         let limit = self.handlers.permission_timeout;
         let shared = Arc::clone(&self.shared);
@@ -197,11 +200,12 @@ impl Server {
                     answer;
                 if tool_use_id != call {
                     let mut duty = duty;
-                    duty.fail("the handler answered another call than it was asked about");
+                    duty.fail("the handler answered another call than it was asked about", None);
                     return;
                 }
                 let before = message.map(ToCli::User);
                 let decision = Decision::of(&result, input_changed, asked.elapsed());
+                duty.span().record("decision", decision.name());
                 if duty.answer(&result, before.as_ref()) {
                     shared.decisions().note(call, decision);
                     if let Some(fresh) = fresh_start {
@@ -218,7 +222,8 @@ impl Server {
             return self.shared.refuse(&id, &reason);
         };
         let limit = hook.limit();
-        let duty = Duty::new(Arc::clone(&self.shared), id, Failing::Hook(hook.clone()));
+        let duty = Duty::new(&self.shared, id, "hook", Failing::Hook(hook.clone()));
+        duty.span().record("event", hook.event().as_str());
         let reaction = async move { hook.call(request, cancelled).await };
         self.run(duty, limit, reaction, |duty, output| _ = duty.answer(&output, None));
     }
@@ -229,7 +234,8 @@ impl Server {
             let reason = format!("there is no MCP server {} here", request.server_name);
             return self.shared.refuse(&id, &reason);
         };
-        let duty = Duty::new(Arc::clone(&self.shared), id, Failing::Error);
+        let duty = Duty::new(&self.shared, id, "mcp", Failing::Error);
+        duty.span().record("server", &*request.server_name);
         // It reads the message now, so that what comes later finds it.
         let reply = connection.handle(request.message);
         let reply = async move { Ok(McpReply::new(reply.await)) };
@@ -243,8 +249,12 @@ impl Server {
     }
 
     fn elicitation(&mut self, id: RequestId, request: Elicitation) {
-        let duty = Duty::new(Arc::clone(&self.shared), id, Failing::Error);
-        let Some(handler) = self.handlers.elicitation.clone() else {
+        let handler = self.handlers.elicitation.clone();
+        if handler.is_some() {
+            self.shared.asks_person(&id);
+        }
+        let duty = Duty::new(&self.shared, id, "elicitation", Failing::Error);
+        let Some(handler) = handler else {
             duty.answer(&declined(), None);
             return;
         };
@@ -256,7 +266,8 @@ impl Server {
         let handler = self.handlers.dialogs.clone();
         match handler.filter(|handler| handler.kinds.contains(&request.dialog_kind)) {
             Some(handler) => {
-                let duty = Duty::new(Arc::clone(&self.shared), id, Failing::Error);
+                self.shared.asks_person(&id);
+                let duty = Duty::new(&self.shared, id, "dialog", Failing::Error);
                 let answer = async move { handler.call(request).await };
                 self.run(duty, None, answer, |duty, answer| _ = duty.answer(&answer, None));
             }
@@ -275,17 +286,19 @@ impl Server {
         handler: impl Future<Output = Result<T, crate::permission::HandlerFailure>> + Send + 'static,
         done: impl FnOnce(Duty, T) + Send + 'static,
     ) {
-        self.tasks.spawn(async move {
+        let span = duty.span().clone();
+        let work = async move {
             let outcome = match limit {
                 None => Ok(handler.await),
                 Some(limit) => tokio::time::timeout(limit, handler).await,
             };
             match outcome {
                 Ok(Ok(answer)) => done(duty, answer),
-                Ok(Err(error)) => duty.fail(&format!("the handler failed: {error}")),
-                Err(_) => duty.fail("nobody answered in time"),
+                Ok(Err(error)) => duty.fail("the handler failed", Some(&error)),
+                Err(_) => duty.fail("nobody answered in time", None),
             }
-        });
+        };
+        self.tasks.spawn(work.instrument(span));
     }
 }
 

@@ -12,6 +12,7 @@ use countersign_protocol::request::{Call as _, Initialize, InitializeResponse, S
 use countersign_protocol::{Frame as _, ToCli};
 use tokio::sync::{oneshot, watch};
 use tokio_util::sync::CancellationToken;
+use tracing::Span;
 
 use super::duty::Failing;
 use super::place::Place;
@@ -19,7 +20,7 @@ use super::snapshot::Snapshot;
 use crate::counters::Counters;
 use crate::link::{Outbox, OutboxClosed};
 use crate::permission::FreshStart;
-use crate::turn::Decisions;
+use crate::turn::{Decision, Decisions};
 
 /// How the names of our requests begin.
 const OURS: &str = "cs-";
@@ -54,6 +55,8 @@ struct Open {
     cancelled: CancellationToken,
     /// How it is refused.
     failing: Failing,
+    /// Whether a person is asked.
+    is_for_person: bool,
     /// What permission it asks for, if it does.
     permission: Option<Arc<CanUseTool>>,
 }
@@ -64,6 +67,8 @@ struct Open {
 #[derive(Debug)]
 pub(crate) struct Shared {
     pub(crate) outbox: Outbox,
+    /// What is told of the session belongs to it.
+    pub(crate) span: Span,
     pub(crate) counters: Arc<Counters>,
     /// Asks the owner to end the session in order.
     pub(crate) close: CancellationToken,
@@ -89,6 +94,7 @@ pub(crate) struct Shared {
 impl Shared {
     pub(crate) fn new(
         outbox: Outbox,
+        span: Span,
         counters: Arc<Counters>,
         snapshot: Snapshot,
         place: Place,
@@ -97,6 +103,7 @@ impl Shared {
     ) -> Arc<Self> {
         Arc::new(Self {
             outbox,
+            span,
             counters,
             close: CancellationToken::new(),
             kill: CancellationToken::new(),
@@ -198,7 +205,12 @@ impl Shared {
             return None;
         }
         let cancelled = CancellationToken::new();
-        let open = Open { cancelled: cancelled.clone(), failing: Failing::Error, permission: None };
+        let open = Open {
+            cancelled: cancelled.clone(),
+            failing: Failing::Error,
+            is_for_person: false,
+            permission: None,
+        };
         incoming.insert(id.clone(), open);
         Some(cancelled)
     }
@@ -214,7 +226,20 @@ impl Shared {
     pub(crate) fn asks_permission(&self, id: &RequestId, request: Arc<CanUseTool>) {
         if let Some(open) = lock(&self.incoming).get_mut(id) {
             open.permission = Some(request);
+            open.is_for_person = true;
         }
+    }
+
+    /// A request of the CLI is put to a person.
+    pub(crate) fn asks_person(&self, id: &RequestId) {
+        if let Some(open) = lock(&self.incoming).get_mut(id) {
+            open.is_for_person = true;
+        }
+    }
+
+    /// Whether a person is asked, and has not answered.
+    pub(crate) fn is_asking(&self) -> bool {
+        lock(&self.incoming).values().any(|open| open.is_for_person)
     }
 
     /// The permissions that are asked for.
@@ -245,17 +270,27 @@ impl Shared {
     /// Refuses a request of the CLI, unless it has an answer or wants none. Whoever is still at it
     /// learns that nothing is wanted any more.
     pub(crate) fn refuse(&self, id: &RequestId, reason: &str) {
-        let Some(open) = lock(&self.incoming).remove(id) else { return };
-        match open.failing.line(id, reason) {
-            Ok(line) if self.outbox.push(&line).is_ok() => {
-                tracing::warn!(request = %id, reason, "refused");
-            }
-            // Nobody is there to be told.
-            Ok(_) => {}
+        self.refuse_deciding(id, reason);
+    }
+
+    /// [`refuse`](Self::refuse), and gives what was decided with it, if it was for a permission.
+    pub(crate) fn refuse_deciding(&self, id: &RequestId, reason: &str) -> Option<Decision> {
+        let open = lock(&self.incoming).remove(id)?;
+        let is_told = match open.failing.line(id, reason) {
+            Ok(line) => self.outbox.push(&line).is_ok(),
             // A reason is text, which can always be written.
-            Err(error) => tracing::error!(%error, "a refusal cannot be written"),
-        }
+            Err(error) => {
+                tracing::error!(%error, "a refusal cannot be written");
+                false
+            }
+        };
         open.cancelled.cancel();
+        let Failing::Deny { call, asked } = open.failing else { return None };
+        let denied = Decision::Denied { reason: reason.to_owned(), waited: asked.elapsed() };
+        if is_told {
+            self.decisions.note(call, denied.clone());
+        }
+        Some(denied)
     }
 
     /// Refuses whatever the CLI still asks.

@@ -97,22 +97,28 @@ pub struct SessionEnd {
     pub still_running: Vec<ProcessInfo>,
     /// The last that the CLI wrote to its standard error.
     pub stderr: String,
+    /// What the last result said went wrong. 2.1.62 says there, and nowhere else, that there is no
+    /// session to go on with.
+    pub errors: Vec<String>,
+    /// The limit that ended it, if one did.
+    pub limit: Option<LimitReached>,
 }
 
 impl SessionEnd {
-    pub(super) fn new(end: Option<process::Ended>, stderr: String) -> Self {
-        match end {
-            Some(process::Ended { exit, how, left_running, still_running }) => {
-                Self { exit, how, left_running, still_running, stderr }
-            }
-            None => Self {
+    pub(super) fn new(
+        end: Option<process::Ended>,
+        stderr: String,
+        errors: Vec<String>,
+        limit: Option<LimitReached>,
+    ) -> Self {
+        let process::Ended { exit, how, left_running, still_running } =
+            end.unwrap_or(process::Ended {
                 exit: None,
                 how: HowEnded::Killed,
                 left_running: Vec::new(),
                 still_running: Vec::new(),
-                stderr,
-            },
-        }
+            });
+        Self { exit, how, left_running, still_running, stderr, errors, limit }
     }
 }
 
@@ -122,9 +128,15 @@ impl fmt::Display for SessionEnd {
             Some(status) => write!(f, "{status}")?,
             None => f.write_str("it is not known how")?,
         }
+        if let Some(limit) = self.limit {
+            write!(f, "; a limit was reached: {limit}")?;
+        }
         let last = self.stderr.trim_end();
-        if !last.is_empty() {
-            write!(f, "; it said: {last}")?;
+        let errors = self.errors.iter().map(|error| error.trim_end());
+        // Newer versions say the same in both places.
+        let errors = errors.filter(|error| !last.contains(error));
+        for said in [last].into_iter().chain(errors).filter(|said| !said.is_empty()) {
+            write!(f, "; it said: {said}")?;
         }
         Ok(())
     }

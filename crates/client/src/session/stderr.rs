@@ -53,6 +53,7 @@ pub(super) async fn drain(
                 if let Some(recorder) = &recorder {
                     recorder.record(Channel::Err, bytes);
                 }
+                tracing::trace!(text = %String::from_utf8_lossy(bytes), "standard error of the CLI");
                 words.add(bytes);
                 let tell = || told.iter().for_each(|told| told(bytes));
                 // The CLI must not lose its standard error because of it.

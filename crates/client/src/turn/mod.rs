@@ -8,6 +8,7 @@ mod decisions;
 mod event;
 mod join;
 mod outcome;
+mod spans;
 mod tool_call;
 
 use std::borrow::BorrowMut;
@@ -19,6 +20,7 @@ pub(crate) use self::decisions::Decisions;
 pub use self::event::TurnEvent;
 use self::join::{Joined, Joiner};
 pub use self::outcome::{Outcome, SubAgent};
+use self::spans::Spans;
 pub use self::tool_call::{Decision, ToolCall, ToolResult};
 use crate::error::{SendError, TurnError};
 use crate::session::Session;
@@ -34,18 +36,21 @@ use crate::session::Session;
 pub struct Turn<S = Session> {
     session: S,
     joiner: Joiner,
+    spans: Spans,
     outcome: Option<Box<Outcome>>,
 }
 
 impl<S: BorrowMut<Session>> Turn<S> {
     pub(crate) async fn begin(session: S, message: UserMessage) -> Result<Self, SendError> {
         let id = session.borrow().handle().post(message).await?;
-        Ok(Self { session, joiner: Joiner::new(Some(id)), outcome: None })
+        let spans = Spans::new(&session.borrow().shared().span, Some(&id));
+        Ok(Self { session, joiner: Joiner::new(Some(id)), spans, outcome: None })
     }
 
     /// A turn that is running already, or begins without a message of ours.
     pub(crate) fn running(session: S) -> Self {
-        Self { session, joiner: Joiner::new(None), outcome: None }
+        let spans = Spans::new(&session.borrow().shared().span, None);
+        Self { session, joiner: Joiner::new(None), spans, outcome: None }
     }
 
     /// The message that began it; none if the CLI began it by itself.
@@ -67,9 +72,15 @@ impl<S: BorrowMut<Session>> Turn<S> {
         if self.outcome.is_some() {
             return None;
         }
-        if let Some(event) = self.joiner.rest() {
-            return Some(event);
-        }
+        let event = match self.joiner.rest() {
+            Some(event) => event,
+            None => self.read().await?,
+        };
+        self.spans.saw(&event);
+        Some(event)
+    }
+
+    async fn read(&mut self) -> Option<TurnEvent> {
         let session = self.session.borrow_mut();
         let message = session.next_message().await?;
         match self.joiner.join(message, session.shared().decisions()) {

@@ -21,14 +21,19 @@ mod examples;
 mod faults;
 mod hooks;
 mod kit;
+mod limits;
 #[cfg(feature = "mcp")]
 mod mcp;
+mod observing;
 mod one_shot;
 mod parking;
 mod permissions;
 mod plans;
 mod puppet;
 mod questions;
+mod recording;
+mod sessions;
+mod stores;
 mod turns;
 mod updates;
 
@@ -37,7 +42,13 @@ use std::process::ExitCode;
 use libtest_mimic::Arguments;
 
 fn main() -> ExitCode {
-    let another = kit::as_a_cli().or_else(asker::as_an_asker).or_else(blocking::as_a_program).or_else(control::as_an_mcp_server).or_else(elicitation::as_a_server).or_else(|| puppet::as_a_puppet(faults::faults()));
+    let another = kit::as_a_cli()
+        .or_else(asker::as_an_asker)
+        .or_else(blocking::as_a_program)
+        .or_else(control::as_an_mcp_server)
+        .or_else(elicitation::as_a_server)
+        .or_else(|| puppet::as_a_puppet(faults::faults()))
+        .or_else(recording::as_a_player);
     if let Some(code) = another {
         return code;
     }
@@ -50,13 +61,18 @@ fn main() -> ExitCode {
         examples::trials(),
         faults::trials(),
         hooks::trials(),
+        limits::trials(),
         #[cfg(feature = "mcp")]
         mcp::trials(),
+        observing::trials(),
         one_shot::trials(),
         parking::trials(),
         permissions::trials(),
         plans::trials(),
         questions::trials(),
+        recording::trials(),
+        sessions::trials(),
+        stores::trials(),
         turns::trials(),
         updates::trials(),
     ];
