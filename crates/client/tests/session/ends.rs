@@ -202,14 +202,14 @@ async fn unasked(cli: Cli) -> Outcome {
     Ok(())
 }
 
-/// The end of the command begins a turn before the message is read; the message has its own.
+/// The end of the command begins a turn that is over before the message is sent, and that nobody has
+/// read; the message has a turn of its own.
 async fn through(cli: Cli) -> Outcome {
     let lab = lab(cli, BACKGROUND).await;
     let mut session = soon("the start", builder(&lab).on_permission(AllowAll).connect()).await?;
     let outcome = soon("the turn", session.send("Run it.").await?.finish()).await?;
     assert_eq!(outcome.answer(), "It runs.");
     std::fs::write(lab.work().join("go"), "")?;
-    // Until the CLI has begun the turn: it is then running, and nobody has read anything of it.
     let mut watch = session.handle().watch();
     soon("the turn", watch.wait_for(|snapshot| snapshot.results == 2)).await?;
     let mut turn = session.send("Hello").await?;
