@@ -27,6 +27,7 @@ pub(crate) fn trials() -> Vec<Trial> {
         on_all("hooks::a_gate_sees_every_call_in_every_mode", V62, gate),
         on_all("hooks::a_matcher_chooses", V62, matcher),
         on_all("hooks::a_tool_is_allowed_denied_or_asked_for", V62, decisions),
+        on_all("hooks::somebody_is_asked_in_every_mode", V197, asks_in_bypass),
         on_all("hooks::another_input_runs", V62, changed),
         on_all("hooks::a_call_is_put_off", V197, deferred),
         on_all("hooks::a_deciding_hook_that_fails_has_refused", V62, failing),
@@ -179,6 +180,20 @@ async fn decisions(cli: Cli) -> Outcome {
         assert_eq!(outcome.answer().contains("not by the hook"), !runs, "{}", outcome.answer());
         close(session, lab).await;
     }
+    Ok(())
+}
+
+async fn asks_in_bypass(cli: Cli) -> Outcome {
+    let lab = lab(cli, &one_write("Done.")).await;
+    let asked = Asked::default();
+    let hook = Hook::new(|_: PreToolUseInput, _| async {
+        HookOutput::from(PreToolUseOutput::ask("somebody should look"))
+    });
+    let handler = asked.answering(|ask| ask.deny("no"));
+    let mut session = start(bypass(builder(&lab)).hook(hook).on_permission(handler)).await?;
+    say(&mut session, "Write it.").await?;
+    assert_eq!(asked.tools(), ["Write"]);
+    close(session, lab_files_are_missing(lab)).await;
     Ok(())
 }
 
