@@ -120,11 +120,11 @@ impl Process {
             // An error here would only mean that the next wait is the first.
             drop(handle.readable().await);
             // Now its number is still its own, and whoever is in its group is ours.
-            self.left = !self.scope().look().is_empty();
+            self.left = self.look_for_left();
         }
         let exit = self.child.wait().await?;
         if self.handle.take().is_none() {
-            self.left = !self.scope().look().is_empty();
+            self.left = self.look_for_left();
         }
         self.exit = Some(exit);
         Ok(exit)
@@ -180,6 +180,12 @@ impl Process {
         self.over = swept.still_running.is_empty();
         let Swept { ended: left_running, still_running } = swept;
         Ended { exit: self.exit, how, left_running, still_running }
+    }
+
+    /// Whether something is left, as far as can be told.
+    fn look_for_left(&mut self) -> bool {
+        let scope = self.scope();
+        !scope.look().is_empty() || scope.is_unsure()
     }
 
     fn scope(&mut self) -> &mut Scope {

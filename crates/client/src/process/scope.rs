@@ -21,6 +21,8 @@ pub(super) struct Scope {
     begun: BTreeSet<i32>,
     /// Nothing that was started before can carry the mark, and need not be asked.
     since: u64,
+    /// At the last look, a process was about to become another program, and showed no mark or other.
+    is_unsure: bool,
 }
 
 impl Scope {
@@ -31,6 +33,7 @@ impl Scope {
             known: root.into_iter().collect(),
             begun: begun.into_iter().collect(),
             since: 0,
+            is_unsure: false,
         }
     }
 
@@ -38,6 +41,11 @@ impl Scope {
     pub(super) fn since(mut self, start_time: u64) -> Self {
         self.since = start_time;
         self
+    }
+
+    /// Whether something may belong that did not show it when it was last looked at.
+    pub(super) const fn is_unsure(&self) -> bool {
+        self.is_unsure
     }
 
     /// All that belongs and still runs.
@@ -70,7 +78,8 @@ impl Scope {
             last = now;
             look.at_each(again.into_iter(), table::is_process);
         }
-        let Look { table, certain, .. } = look;
+        let Look { table, certain, undecided, .. } = look;
+        self.is_unsure = !undecided.is_empty();
         let mut table: Vec<_> = table.into_values().collect();
         let members = members(&table, certain.clone(), &self.begun);
         table.retain(|entry| members.contains(&entry.pid));

@@ -22,13 +22,22 @@ pub struct Swept {
     pub still_running: Vec<ProcessInfo>,
 }
 
+/// How long a process may take to become another program before it is taken for one that has no
+/// environment.
+const UNSURE: Duration = Duration::from_millis(100);
+
 /// Ends all of `scope`: asks it to, kills what runs after `grace`, and gives up after `bound`.
 pub(super) async fn sweep(scope: &mut Scope, grace: Duration, bound: Duration) -> Swept {
     let mut seen = Seen::default();
     let begin = Instant::now();
     // Looked at before anything ends: children are known by their parents, and a parent may end
     // because its child does.
-    let found = scope.look();
+    let mut found = scope.look();
+    let mut pause = Pause::default();
+    while found.is_empty() && scope.is_unsure() && begin.elapsed() < UNSURE {
+        sleep(pause.next()).await;
+        found = scope.look();
+    }
     if found.is_empty() {
         return Swept::default();
     }

@@ -143,6 +143,7 @@ fn every_session_speaks_the_protocol_and_asks_this_program() {
             "--input-format=stream-json",
             "--permission-mode=default",
             "--permission-prompt-tool=stdio",
+            "--replay-user-messages",
         ]
     );
     assert_eq!(initialize(&launch), json!({}));
@@ -478,7 +479,7 @@ proptest! {
                 Ok(launch) => {
                     let expected = format!("{flag}{value}");
                     prop_assert_eq!(arguments(&launch).iter().filter(|a| **a == expected).count(), 1);
-                    prop_assert_eq!(launch.arguments.len(), 6);
+                    prop_assert_eq!(launch.arguments.len(), 7);
                 }
                 Err(error) => prop_assert!(!error.to_string().is_empty()),
             }

@@ -170,7 +170,8 @@ async fn each_call_has_its_own_outcome(stage: Stage) -> Outcome {
     let fields = RawJson::from_value(&json!({}))?;
     let answer = soon("an answer", session.call_raw("puppet", &fields)).await?.unwrap();
     assert_eq!(answer.decode::<serde_json::Value>()?, json!({ "n": 4 }));
-    assert_eq!(session.stats().late_answers, 2);
+    // The one that came once more; what answers nothing of ours is no late answer.
+    assert_eq!(session.stats().late_answers, 1);
     soon("the end", session.close()).await;
     Ok(())
 }
