@@ -118,7 +118,7 @@ impl SessionHandle {
                     transcript: place.transcript(&session),
                     mode: snapshot.permission_mode.as_ref().map(ToString::to_string),
                     version: snapshot.version.map(|version| version.to_string()),
-                    process: place.process,
+                    process: self.process_id(),
                     request: serde_json::to_string(&**request)?,
                 })
             })

@@ -60,7 +60,6 @@ impl SessionBuilder {
         };
         let spawned = process::spawn(&spec(launch))?;
         place.mark = Some(spawned.process.mark());
-        place.process = spawned.process.id();
         let known = Snapshot {
             version,
             session_id: self.options.known_session(),
@@ -164,7 +163,7 @@ impl SessionBuilder {
         let home = place.config_home.clone();
         let counters = Arc::new(Counters::default());
         let outbox = Outbox::new(stdin, recorder.clone());
-        let span = spans::session(&known, &place);
+        let span = spans::session(&known);
         let shared = Shared::new(
             outbox,
             span.clone(),

@@ -62,7 +62,7 @@ impl SessionHandle {
     /// what is left of the session: see [`Leftovers`](crate::process::Leftovers).
     #[must_use]
     pub fn process_id(&self) -> Option<ProcessId> {
-        self.shared.place().process
+        self.shared.process_id()
     }
 
     /// What the process of the CLI and all that it starts carry.

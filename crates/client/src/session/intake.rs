@@ -73,8 +73,12 @@ impl Intake {
             if self.read().is_none() {
                 return;
             }
+            if self.server.has_begun() {
+                break;
+            }
         }
-        // There is always more: others of this thread, and its clock, would have to wait.
+        // There is always more, and others of this thread would have to wait: handlers that were
+        // begun just now, and the clock.
         tokio::task::yield_now().await;
     }
 

@@ -47,6 +47,9 @@ enum Why {
 impl Owner {
     /// Serves the session until it ends, and ends it.
     pub(super) async fn run(mut self) {
+        if let Some(process) = self.process.as_ref().and_then(Process::id) {
+            self.shared.is_process(process);
+        }
         let mut why = self.serve().await;
         if why == Why::Close {
             why = self.wind_down().await;

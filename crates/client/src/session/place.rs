@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use countersign_protocol::ids::SessionId;
 
 use crate::options::Launch;
-use crate::process::{Mark, ProcessId};
+use crate::process::Mark;
 use crate::transcript::{ProjectKey, Sessions};
 
 /// Where a session is.
@@ -16,8 +16,6 @@ pub(crate) struct Place {
     pub(crate) cwd: PathBuf,
     /// Where the CLI keeps its configuration and its transcripts.
     pub(crate) config_home: Option<PathBuf>,
-    /// The process of the CLI.
-    pub(crate) process: Option<ProcessId>,
     /// What its process and all that it starts carry.
     pub(crate) mark: Option<Mark>,
 }
@@ -29,7 +27,7 @@ impl Place {
         let config_home = variable(launch, "CLAUDE_CONFIG_DIR")
             .or_else(|| Some(variable(launch, "HOME")?.join(".claude")))
             .map(|path| cwd.join(path));
-        Self { cwd, config_home, process: None, mark: None }
+        Self { cwd, config_home, mark: None }
     }
 
     /// Where the transcript of a session is, if it is there.

@@ -77,6 +77,8 @@ pub(super) struct Server {
     #[cfg(feature = "mcp")]
     mcp: HashMap<String, crate::mcp::Connection>,
     tasks: JoinSet<()>,
+    /// A handler was begun.
+    has_begun: bool,
 }
 
 impl Server {
@@ -99,7 +101,13 @@ impl Server {
             #[cfg(feature = "mcp")]
             mcp,
             tasks: JoinSet::new(),
+            has_begun: false,
         }
+    }
+
+    /// Whether a handler was begun since this was last asked.
+    pub(super) fn has_begun(&mut self) -> bool {
+        std::mem::take(&mut self.has_begun)
     }
 
     /// Forgets tasks that are done.
@@ -298,6 +306,7 @@ impl Server {
                 Err(_) => duty.fail("nobody answered in time", None),
             }
         };
+        self.has_begun = true;
         self.tasks.spawn(work.instrument(span));
     }
 }

@@ -20,6 +20,7 @@ use super::snapshot::Snapshot;
 use crate::counters::Counters;
 use crate::link::{Outbox, OutboxClosed};
 use crate::permission::FreshStart;
+use crate::process::ProcessId;
 use crate::turn::{Decision, Decisions};
 
 /// How the names of our requests begin.
@@ -79,6 +80,8 @@ pub(crate) struct Shared {
     pub(crate) request_timeout: Duration,
     pub(crate) setup: Setup,
     place: Place,
+    /// The process of the CLI, once it was looked up: that takes longer than starting it.
+    process: OnceLock<ProcessId>,
     /// What the CLI said of itself at the start.
     initialized: OnceLock<InitializeResponse>,
     /// Requests of ours that wait for an answer.
@@ -111,6 +114,7 @@ impl Shared {
             request_timeout,
             setup,
             place,
+            process: OnceLock::new(),
             initialized: OnceLock::new(),
             outgoing: Mutex::default(),
             incoming: Mutex::default(),
@@ -245,6 +249,17 @@ impl Shared {
     /// The permissions that are asked for.
     pub(crate) fn open_permissions(&self) -> Vec<Arc<CanUseTool>> {
         lock(&self.incoming).values().filter_map(|open| open.permission.clone()).collect()
+    }
+
+    /// The process of the CLI was looked up, while it certainly is that.
+    pub(crate) fn is_process(&self, process: ProcessId) {
+        self.span.record("pid", process.pid());
+        // It is looked up once.
+        self.process.set(process).ok();
+    }
+
+    pub(crate) fn process_id(&self) -> Option<ProcessId> {
+        self.process.get().copied()
     }
 
     /// Where the session is.

@@ -5,19 +5,15 @@ use countersign_protocol::ids::{RequestId, SessionId};
 use tracing::Span;
 use tracing::field::Empty;
 
-use super::place::Place;
 use super::shared::Shared;
 use super::snapshot::Snapshot;
 use crate::error::ControlError;
 
 /// A session, within the span in which it is started.
-pub(super) fn session(known: &Snapshot, place: &Place) -> Span {
+pub(super) fn session(known: &Snapshot) -> Span {
     let span = tracing::info_span!("session", session_id = Empty, pid = Empty);
     if let Some(session) = &known.session_id {
         span.record("session_id", session.as_str());
-    }
-    if let Some(process) = place.process {
-        span.record("pid", process.pid());
     }
     span
 }
