@@ -111,7 +111,7 @@ mod tests {
     #[test]
     fn a_path_becomes_a_name() {
         let key = |path: &str| ProjectKey::of_text(path).to_string();
-        assert_eq!(key("/work/a.b_c d"), "-work-a-b-c-d");
+        assert_eq!(key("/srv/a.b_c d"), "-srv-a-b-c-d");
         assert_eq!(key("/ä"), "--");
         assert_eq!(key("/😀"), "---");
     }
@@ -131,7 +131,7 @@ mod tests {
     fn the_hash_is_that_of_the_official_sdks() {
         assert_eq!(hash(""), "0");
         assert_eq!(hash("a"), "2p");
-        assert_eq!(hash("/work/project"), "mr02ly");
+        assert_eq!(hash("/srv/project"), "u3sz1u");
         assert_eq!(hash("/ä😀"), "20pfc");
     }
 
@@ -140,6 +140,6 @@ mod tests {
         for name in ["", "..", ".", "a/b", "a\\b", "a\0"] {
             assert_eq!(ProjectKey::from_name(name), None, "{name:?}");
         }
-        assert!(ProjectKey::from_name("-work").is_some());
+        assert!(ProjectKey::from_name("-srv").is_some());
     }
 }

@@ -40,6 +40,19 @@ impl Cli {
     }
 }
 
+/// The model writes a file and says so; then it has one thing more to say.
+pub(crate) const WRITE: &str = r#"
+[[answer]]
+text = "I will write it."
+tool = { name = "Write", input = { file_path = "${cwd}/new.txt", content = "new\n" } }
+
+[[answer]]
+text = "That was it."
+
+[[answer]]
+text = "And more."
+"#;
+
 pub(crate) const V325: Version = Version::new(2, 1, 325);
 pub(crate) const V197: Version = Version::new(2, 1, 197);
 pub(crate) const V62: Version = Version::new(2, 1, 62);

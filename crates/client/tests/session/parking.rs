@@ -13,19 +13,7 @@ use countersign::{Environment, Session, SessionBuilder};
 use countersign_lab::Lab;
 use libtest_mimic::Trial;
 
-use crate::kit::{Cli, Outcome, V62, V197, builder, close, lab, on_all, soon};
-
-const WRITE: &str = r#"
-[[answer]]
-text = "I will write it."
-tool = { name = "Write", input = { file_path = "${cwd}/new.txt", content = "new\n" } }
-
-[[answer]]
-text = "That was it."
-
-[[answer]]
-text = "And more."
-"#;
+use crate::kit::{Cli, Outcome, V62, V197, WRITE, builder, close, lab, on_all, soon};
 
 const WRITE_AGAIN: &str = r#"
 [[answer]]

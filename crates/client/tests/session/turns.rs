@@ -4,19 +4,7 @@ use countersign::permission::PermissionAsk;
 use countersign::turn::{Decision, TurnEvent};
 use libtest_mimic::Trial;
 
-use crate::kit::{Cli, Outcome, V62, builder, close, lab, on_all, soon};
-
-const WRITE: &str = r#"
-[[answer]]
-text = "I will write it."
-tool = { name = "Write", input = { file_path = "${cwd}/new.txt", content = "new\n" } }
-
-[[answer]]
-text = "That was it."
-
-[[answer]]
-text = "And more."
-"#;
+use crate::kit::{Cli, Outcome, V62, WRITE, builder, close, lab, on_all, soon};
 
 pub(crate) fn trials() -> Vec<Trial> {
     [
