@@ -24,9 +24,12 @@ async fn what_was_left_is_found_by_what_was_written_down_and_ended() {
     let mut child = left_behind(&mark);
     let mark: Mark = serde_json::from_value(serde_json::Value::String(mark)).unwrap();
     let mut leftovers = Leftovers::of_mark(mark);
+    // A process that has not yet become the program it is to run still has its parent's command.
     let found = loop {
         let found = leftovers.find();
-        if found.len() == 3 {
+        if found.iter().filter(|process| process.command.starts_with("sleep")).count() == 2
+            && found.len() == 3
+        {
             break found;
         }
         tokio::time::sleep(std::time::Duration::from_millis(5)).await;

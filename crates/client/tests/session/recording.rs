@@ -60,15 +60,15 @@ async fn hold(
 
 /// What is on a tape.
 #[derive(Debug, Default)]
-struct OnTape {
-    said: Vec<String>,
+pub(crate) struct OnTape {
+    pub(crate) said: Vec<String>,
     heard: Vec<String>,
     errors: Vec<String>,
     closed: bool,
     end: Option<End>,
 }
 
-fn read(tape: &Path) -> OnTape {
+pub(crate) fn read(tape: &Path) -> OnTape {
     let mut found = OnTape::default();
     for item in TapeLines::new(TapeReader::open(tape).unwrap()) {
         match item.unwrap() {
