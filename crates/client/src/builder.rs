@@ -94,7 +94,7 @@ impl SessionBuilder {
 
     /// Adds a hook.
     pub fn hook(mut self, hook: Hook) -> Self {
-        self.handlers.hooks.push(hook);
+        self.handlers.hooks.push(Arc::new(hook));
         self
     }
 

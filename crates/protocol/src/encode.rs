@@ -35,7 +35,8 @@ pub enum EncodeError {
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub fn encode_line<T: Serialize + ?Sized>(value: &T) -> Result<Vec<u8>, EncodeError> {
-    let mut line = Vec::with_capacity(256);
+    // Most lines fit, so that they need not be moved while they grow.
+    let mut line = Vec::with_capacity(1024);
     let mut sink = serde_json::Serializer::with_formatter(&mut line, OneLine);
     value.serialize(&mut sink).map_err(EncodeError::NotJson)?;
     if line.first() != Some(&b'{') {

@@ -5,8 +5,7 @@ use std::ops::Range;
 use bytes::{Buf as _, Bytes, BytesMut};
 use memchr::{memchr, memrchr};
 
-/// How much is read at once. A pipe holds as much, and an idle session holds none of it.
-const CHUNK: usize = 64 * 1024;
+use super::spare::{self, CHUNK};
 
 /// Lines that come in no more than this are copied: one that waits to be read would otherwise hold
 /// on to all the memory that was there to read it into.
@@ -53,14 +52,24 @@ impl Framing {
 
     /// Where to read to.
     pub(crate) fn space(&mut self) -> &mut BytesMut {
+        if self.buffer.capacity() == 0 {
+            self.buffer = spare::take();
+        }
         self.buffer.reserve(CHUNK);
         &mut self.buffer
+    }
+
+    /// The last bytes that were read, so many, and whether there was no room for more.
+    pub(crate) fn last_read(&self, count: usize) -> (&[u8], bool) {
+        let begin = self.buffer.len().saturating_sub(count);
+        let new = self.buffer.get(begin..).unwrap_or_default();
+        (new, self.buffer.len() == self.buffer.capacity())
     }
 
     /// Gives back memory that nothing is in, when there is nothing to read.
     pub(crate) fn rest(&mut self) {
         if self.buffer.is_empty() {
-            self.buffer = BytesMut::new();
+            spare::give(std::mem::take(&mut self.buffer));
         }
     }
 

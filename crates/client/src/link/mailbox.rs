@@ -4,11 +4,13 @@ use std::collections::VecDeque;
 use std::io;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
 
 use bytes::{Bytes, BytesMut};
 use countersign_protocol::Line;
 use memchr::memrchr;
 use tokio::sync::Notify;
+use tokio::time::Instant;
 
 use super::spool::Spool;
 use crate::counters::Counters;
@@ -21,6 +23,11 @@ const WRITE_OUT: usize = if cfg!(test) { 256 } else { 1024 * 1024 };
 
 /// How much may wait for a disk that does not get on before the CLI is no longer read.
 const PATIENCE: usize = 64 * 1024 * 1024;
+
+/// How long somebody who is reading is waited for before what is not read goes to the file, and how
+/// much room has to be made meanwhile: as much as a few reads bring.
+const GRACE: Duration = Duration::from_millis(5);
+const RELIEF: usize = if cfg!(test) { 64 } else { 256 * 1024 };
 
 /// How messages are kept until they are read.
 #[derive(Clone, Debug)]
@@ -43,6 +50,11 @@ impl Default for Delivery {
 ///
 /// It takes everything at once and without waiting. What is not read stays in memory up to a
 /// limit; what comes after that goes to a file, and is read back from it in its turn.
+///
+/// Somebody who reads all the time, only more slowly than the CLI writes, would have nearly
+/// everything go through the file. So the CLI is not read for a moment when memory is full and the
+/// reader is getting on. That is never longer than a permission can wait, and not done again
+/// before the reader has read on.
 #[derive(Debug)]
 pub(crate) struct Mailbox {
     state: Mutex<State>,
@@ -70,6 +82,10 @@ struct State {
     spilling: bool,
     /// The file cannot be written, so memory is all there is.
     no_file: bool,
+    /// Something was read since the reader was last waited for in vain.
+    is_read: bool,
+    /// Since when the reader is waited for.
+    waited_for: Option<Instant>,
     /// Nothing more will come.
     closed: bool,
     /// Nobody will read.
@@ -91,6 +107,11 @@ impl State {
     /// Whether what comes now has to wait behind something that is not in `head`.
     fn has_overflowed(&self) -> bool {
         self.unread_in_file() > 0 || self.writing > 0 || !self.tail.is_empty()
+    }
+
+    /// Whether so much has to be read before there is room for `more`.
+    fn is_full(&self, memory: usize, more: usize) -> bool {
+        !self.head.is_empty() && self.head_bytes + more > memory
     }
 
     /// What stands for the pieces of messages that were dropped since the last line, if any were.
@@ -247,20 +268,37 @@ impl Mailbox {
 
     /// Waits until there is room for more; there nearly always is.
     ///
-    /// It is missing when the disk does not take what nobody reads. Then the CLI has to wait.
+    /// It is missing when the disk does not take what nobody reads. Then the CLI has to wait. And
+    /// it is for a moment when somebody is about to make some.
     pub(crate) async fn room(&self) {
         loop {
             let relieved = self.relieved.notified();
-            if self.has_room() {
-                return;
+            match self.wants() {
+                Wants::Nothing => return,
+                Wants::Disk => relieved.await,
+                Wants::Reader(until) => {
+                    if tokio::time::timeout_at(until, relieved).await.is_err() {
+                        self.lock().is_read = false;
+                    }
+                }
             }
-            relieved.await;
         }
     }
 
-    pub(crate) fn has_room(&self) -> bool {
-        let state = self.lock();
-        state.abandoned || state.tail_bytes + state.writing <= PATIENCE
+    fn wants(&self) -> Wants {
+        let mut state = self.lock();
+        if !state.abandoned && state.tail_bytes + state.writing > PATIENCE {
+            return Wants::Disk;
+        }
+        let waits = !state.abandoned
+            && state.is_read
+            && !state.has_overflowed()
+            && state.is_full(self.delivery.memory, RELIEF);
+        if !waits {
+            state.waited_for = None;
+            return Wants::Nothing;
+        }
+        Wants::Reader(*state.waited_for.get_or_insert_with(Instant::now) + GRACE)
     }
 
     /// Nothing more will come.
@@ -284,6 +322,15 @@ impl Mailbox {
         // Nothing in here can panic between two states that belong together.
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
+}
+
+/// What has to happen before there is room.
+enum Wants {
+    Nothing,
+    /// The disk has to get on.
+    Disk,
+    /// The reader has until then.
+    Reader(Instant),
 }
 
 /// Reads lines out of a mailbox.
@@ -387,6 +434,11 @@ impl Mailbox {
         let mut state = self.lock();
         if let Some(chunk) = state.head.pop_front() {
             state.head_bytes -= chunk.len();
+            state.is_read = true;
+            if state.waited_for.is_some() && !state.is_full(self.delivery.memory, RELIEF) {
+                state.waited_for = None;
+                self.relieved.notify_one();
+            }
             return Found::Chunk(chunk);
         }
         if let Some(filed) = &state.filed

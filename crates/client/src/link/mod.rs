@@ -3,6 +3,7 @@
 mod framing;
 mod mailbox;
 mod outbox;
+mod spare;
 mod spool;
 
 pub(crate) use self::framing::{Framing, Run};

@@ -6,13 +6,14 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use countersign_protocol::Version;
-use countersign_protocol::request::{Initialize, InitializeResponse};
+use countersign_protocol::request::{Call as _, Initialize};
 use countersign_record::Recorder;
 use tokio::net::unix::pipe::Receiver;
 use tokio::time::Instant;
 use tracing::Instrument as _;
 
 use super::Session;
+use super::handle::read_answer;
 use super::intake::Intake;
 use super::owner::Owner;
 use super::place::Place;
@@ -223,7 +224,8 @@ impl SessionBuilder {
 
 impl Session {
     async fn open(&self, initialize: Initialize, limit: Duration) -> Result<(), ControlError> {
-        let response: InitializeResponse = self.call_within(initialize, limit).await?;
+        let payload = self.exchange(Initialize::SUBTYPE, initialize.into(), limit).await?;
+        let response = read_answer::<Initialize>(payload.as_ref())?;
         self.shared().snapshot.send_if_modified(|snapshot| {
             let version = response.claude_code_version.as_deref();
             if let (None, Some(Ok(version))) = (snapshot.version, version.map(str::parse)) {
@@ -234,7 +236,9 @@ impl Session {
         let shared = self.shared();
         let version = shared.snapshot.borrow().version.map(tracing::field::display);
         tracing::debug!(parent: &shared.span, version, "session opened");
-        shared.initialized(response);
+        if let Some(said) = payload {
+            shared.initialized(said);
+        }
         Ok(())
     }
 }

@@ -5,13 +5,14 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use countersign_protocol::control::ControlResponse;
-use countersign_protocol::ids::{RequestId, ToolUseId};
+use countersign_protocol::ids::RequestId;
 use countersign_protocol::permission::{Deny, PermissionResult};
 use countersign_protocol::{EncodeError, Frame as _, ToCli, encode_line};
 use serde::Serialize;
+use tokio_util::sync::CancellationToken;
 use tracing::Span;
 
-use super::shared::Shared;
+use super::shared::{Asked, Shared};
 use super::spans;
 use crate::hook::Hook;
 
@@ -23,6 +24,7 @@ use crate::hook::Hook;
 pub(super) struct Duty {
     shared: Arc<Shared>,
     request_id: RequestId,
+    cancelled: CancellationToken,
     /// What is told of it.
     span: Span,
     done: bool,
@@ -33,28 +35,38 @@ pub(super) struct Duty {
 pub(super) enum Failing {
     /// The tool does not run.
     Deny {
-        /// The call.
-        call: ToolUseId,
         /// When the CLI asked.
         asked: Instant,
     },
     /// What the hook was asked about does not happen, unless it was set up otherwise.
-    Hook(Hook),
+    Hook(Arc<Hook>),
     /// An error, which the CLI takes for a refusal, too.
     Error,
 }
 
 impl Duty {
-    /// The duty to answer a request that is open.
-    pub(super) fn new(
+    /// Takes on a request of the CLI. None if it was taken on already: asked twice, it has one
+    /// answer.
+    pub(super) fn take_on(
         shared: &Arc<Shared>,
         request_id: RequestId,
         kind: &'static str,
         failing: Failing,
-    ) -> Self {
+        asked: Asked,
+    ) -> Option<Self> {
+        let cancelled = shared.open(&request_id, failing, asked)?;
         let span = spans::handler(shared, kind, &request_id);
-        shared.refuse_with(&request_id, failing);
-        Self { shared: Arc::clone(shared), request_id, span, done: false }
+        Some(Self { shared: Arc::clone(shared), request_id, cancelled, span, done: false })
+    }
+
+    /// The request.
+    pub(super) fn request_id(&self) -> &RequestId {
+        &self.request_id
+    }
+
+    /// Says that the CLI wants no answer any more.
+    pub(super) fn cancelled(&self) -> CancellationToken {
+        self.cancelled.clone()
     }
 
     /// What is told of it.

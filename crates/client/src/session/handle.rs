@@ -29,6 +29,14 @@ pub struct SessionHandle {
     shared: Arc<Shared>,
 }
 
+/// What is in the answer to a request.
+pub(super) fn read_answer<C: Call>(payload: Option<&RawJson>) -> Result<C::Response, ControlError> {
+    C::read_response(payload).map_err(|error| ControlError::Unreadable {
+        subtype: C::SUBTYPE.to_owned(),
+        reason: error.to_string(),
+    })
+}
+
 impl SessionHandle {
     pub(crate) fn new(shared: Arc<Shared>) -> Self {
         Self { shared }
@@ -41,9 +49,13 @@ impl SessionHandle {
     /// What is known of the session now.
     #[must_use]
     pub fn snapshot(&self) -> Snapshot {
-        let mut snapshot = self.shared.snapshot.borrow().clone();
-        snapshot.open_requests = self.shared.open_requests();
-        snapshot
+        self.shared.snapshot.borrow().clone()
+    }
+
+    /// How many requests of the CLI wait for an answer now: permissions, hooks, calls of tools.
+    #[must_use]
+    pub fn open_requests(&self) -> usize {
+        self.shared.open_requests()
     }
 
     /// What the CLI said of itself at the start: commands, models, agents, the account.
@@ -140,10 +152,7 @@ impl SessionHandle {
             self.need(capability)?;
         }
         let payload = self.exchange(C::SUBTYPE, request.into(), limit).await?;
-        C::read_response(payload.as_ref()).map_err(|error| ControlError::Unreadable {
-            subtype: C::SUBTYPE.to_owned(),
-            reason: error.to_string(),
-        })
+        read_answer::<C>(payload.as_ref())
     }
 
     /// Makes a control request of any kind; `fields` is the object without its `subtype`.
@@ -172,7 +181,7 @@ impl SessionHandle {
         Ok(version.map_or(Ok(()), |version| capability.check(version))?)
     }
 
-    async fn exchange(
+    pub(super) async fn exchange(
         &self,
         subtype: &str,
         request: ClientRequest,

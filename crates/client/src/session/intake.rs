@@ -1,7 +1,10 @@
 //! What comes from the CLI: cut into lines, told apart, and passed on to where it belongs.
 
+use std::future::poll_fn;
 use std::io;
+use std::pin::pin;
 use std::sync::Arc;
+use std::task::{Context, Poll, ready};
 
 use bytes::Bytes;
 use countersign_protocol::system::SystemMessage;
@@ -9,6 +12,7 @@ use countersign_protocol::{Decoded, FromCli, Line};
 use countersign_record::{Channel, Recorder};
 use memchr::memchr;
 use rustix::io::ioctl_fionread;
+use tokio::io::AsyncReadExt as _;
 use tokio::net::unix::pipe::Receiver;
 
 use super::serve::Server;
@@ -20,6 +24,9 @@ use crate::store::Mirror;
 
 /// How many times in a row the pipe is read before something else gets a turn.
 const READS: usize = 16;
+
+/// How much a pipe holds. A read that brings as much may have left more.
+const PIPE: usize = 64 * 1024;
 
 /// The rarer kinds of messages that are known.
 const MESSAGES: [&str; 13] = [
@@ -62,19 +69,17 @@ impl Intake {
         if self.ended {
             return std::future::pending().await;
         }
-        self.server.reap();
         self.framing.rest();
         self.mailbox.room().await;
-        if self.stdout.readable().await.is_err() {
-            self.finish();
+        if !poll_fn(|context| self.poll_read(context)).await {
             return;
         }
-        for _ in 0..READS {
-            if self.read().is_none() {
-                return;
-            }
+        for _ in 1..READS {
             if self.server.has_begun() {
                 break;
+            }
+            if !self.read() {
+                return;
             }
         }
         // There is always more, and others of this thread would have to wait: handlers that were
@@ -87,39 +92,62 @@ impl Intake {
         // And no more than that: what it has left behind may write for ever.
         let mut left = ioctl_fionread(&self.stdout).unwrap_or(u64::MAX);
         while !self.ended && left > 0 {
-            let Some(count) = self.read() else { break };
-            left = left.saturating_sub(count as u64);
+            let outcome = self.stdout.try_read_buf(self.framing.space());
+            left = left.saturating_sub(outcome.as_ref().map_or(0, |&count| count as u64));
+            if !self.took(outcome) {
+                break;
+            }
         }
         self.finish();
     }
 
-    /// Reads once, and says how much if there may be more.
-    fn read(&mut self) -> Option<usize> {
-        let space = self.framing.space();
-        let before = space.len();
-        match self.stdout.try_read_buf(space) {
+    /// Reads as soon as there is something, and says whether there may be more.
+    fn poll_read(&mut self, context: &mut Context<'_>) -> Poll<bool> {
+        // Room is taken only when there is something to put there: most sessions are waiting.
+        if let Err(error) = ready!(self.stdout.poll_read_ready(context)) {
+            return Poll::Ready(self.took(Err(error)));
+        }
+        // Unlike a mere try, this knows from a read that did not fill its room that the next would
+        // find nothing.
+        let read = pin!(self.stdout.read_buf(self.framing.space())).poll(context);
+        match read {
+            Poll::Ready(outcome) => Poll::Ready(self.took(outcome)),
+            Poll::Pending => {
+                self.framing.rest();
+                Poll::Pending
+            }
+        }
+    }
+
+    /// Reads once, and says whether there may be more.
+    fn read(&mut self) -> bool {
+        let outcome = self.stdout.try_read_buf(self.framing.space());
+        self.took(outcome)
+    }
+
+    /// Deals with what was read, and says whether there may be more.
+    fn took(&mut self, outcome: io::Result<usize>) -> bool {
+        match outcome {
             Ok(0) => {
                 self.finish();
-                None
+                false
             }
             Ok(count) => {
-                if let (Some(recorder), Some(new)) = (&self.recorder, space.get(before..)) {
+                let (new, filled) = self.framing.last_read(count);
+                if let Some(recorder) = &self.recorder {
                     recorder.record(Channel::Out, new);
                 }
-                let filled = space.len() == space.capacity();
                 while let Some(run) = self.framing.next_run() {
                     self.take(run);
                 }
-                // A read that did not fill its room has emptied the pipe; the next would only
-                // learn that.
-                (filled || count >= 64 * 1024).then_some(count)
+                filled || count >= PIPE
             }
-            Err(error) if error.kind() == io::ErrorKind::Interrupted => Some(0),
-            Err(error) if error.kind() == io::ErrorKind::WouldBlock => None,
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => true,
+            Err(error) if error.kind() == io::ErrorKind::WouldBlock => false,
             Err(error) => {
                 tracing::warn!(%error, "the output of the CLI cannot be read");
                 self.finish();
-                None
+                false
             }
         }
     }

@@ -14,6 +14,7 @@ mod shared;
 mod snapshot;
 mod spans;
 mod stderr;
+mod tasks;
 
 use std::sync::Arc;
 

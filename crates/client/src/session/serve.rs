@@ -16,12 +16,11 @@ use countersign_protocol::hook::{HookEvent, HookMatcher};
 use countersign_protocol::ids::{HookCallbackId, RequestId};
 use countersign_protocol::request::McpMessage;
 use countersign_protocol::{Decoded, FromCli, Line, ToCli};
-use tokio::task::JoinSet;
-use tokio_util::sync::CancellationToken;
 use tracing::Instrument as _;
 
 use super::duty::{Duty, Failing};
-use super::shared::Shared;
+use super::shared::{Asked, Shared};
+use super::tasks::Tasks;
 use crate::dialog::{DialogHandler, ElicitationHandler, declined};
 use crate::hook::Hook;
 use crate::permission::{AnyPermissionHandler, PermissionAnswer, PermissionAsk};
@@ -32,7 +31,7 @@ use crate::turn::Decision;
 pub(crate) struct Handlers {
     pub(crate) permission: Arc<dyn AnyPermissionHandler>,
     pub(crate) permission_timeout: Option<Duration>,
-    pub(crate) hooks: Vec<Hook>,
+    pub(crate) hooks: Vec<Arc<Hook>>,
     pub(crate) elicitation: Option<ElicitationHandler>,
     pub(crate) dialogs: Option<DialogHandler>,
     #[cfg(feature = "mcp")]
@@ -64,7 +63,7 @@ impl Handlers {
         registrations
     }
 
-    fn hook(&self, id: &HookCallbackId) -> Option<&Hook> {
+    fn hook(&self, id: &HookCallbackId) -> Option<&Arc<Hook>> {
         let number: usize = id.as_str().strip_prefix("hook_")?.parse().ok()?;
         self.hooks.get(number)
     }
@@ -76,7 +75,7 @@ pub(super) struct Server {
     handlers: Handlers,
     #[cfg(feature = "mcp")]
     mcp: HashMap<String, crate::mcp::Connection>,
-    tasks: JoinSet<()>,
+    tasks: Tasks,
     /// A handler was begun.
     has_begun: bool,
 }
@@ -100,7 +99,7 @@ impl Server {
             handlers,
             #[cfg(feature = "mcp")]
             mcp,
-            tasks: JoinSet::new(),
+            tasks: Tasks::default(),
             has_begun: false,
         }
     }
@@ -110,18 +109,9 @@ impl Server {
         std::mem::take(&mut self.has_begun)
     }
 
-    /// Forgets tasks that are done.
-    pub(super) fn reap(&mut self) {
-        while self.tasks.try_join_next().is_some() {}
-    }
-
-    /// Waits for the tasks that are left, but not for long. Those that are not done then are
-    /// dropped.
-    pub(super) async fn stop(&mut self, limit: Duration) {
-        let all = async { while self.tasks.join_next().await.is_some() {} };
-        if tokio::time::timeout(limit, all).await.is_err() {
-            self.tasks.abort_all();
-        }
+    /// Waits for the handlers that are left, but not for long.
+    pub(super) async fn stop(&self, limit: Duration) {
+        self.tasks.stop(limit).await;
     }
 
     /// A request came.
@@ -134,27 +124,24 @@ impl Server {
                 self.shared.counters.malformed();
                 tracing::warn!(kind = %malformed.kind, "a malformed request is refused");
                 // Refused, not ignored: the CLI would wait for ever.
-                if let Some(id) = line.to_request_id()
-                    && self.shared.open(&id).is_some()
-                {
-                    self.refuse_unread(&id, line.bytes(), &malformed.to_string());
+                if let Some(id) = line.to_request_id() {
+                    self.refuse_unread(id, line.bytes(), &malformed.to_string());
                 }
                 return;
             }
         };
         let ControlRequest { request_id, request, .. } = request;
-        // The same request twice has one answer.
-        let Some(cancelled) = self.shared.open(&request_id) else { return };
         match request {
-            CliRequest::CanUseTool(request) => self.permission(request_id, request, cancelled),
-            CliRequest::HookCallback(request) => self.hook(request_id, *request, cancelled),
+            CliRequest::CanUseTool(request) => self.permission(request_id, request),
+            CliRequest::HookCallback(request) => self.hook(request_id, request),
             CliRequest::McpMessage(request) => self.mcp_message(request_id, request),
             CliRequest::Elicitation(request) => self.elicitation(request_id, *request),
             CliRequest::RequestUserDialog(request) => self.dialog(request_id, request),
             other => {
-                self.shared.counters.unanswerable();
                 let reason = format!("Unsupported control request subtype: {}", other.name());
-                self.shared.refuse(&request_id, &reason);
+                if self.refuse(&request_id, &reason) {
+                    self.shared.counters.unanswerable();
+                }
             }
         }
     }
@@ -162,43 +149,56 @@ impl Server {
     /// Refuses a request that was too long to be read, of which this is the beginning.
     pub(super) fn refuse_head(&self, head: &[u8]) {
         // The id stands before the request, or there is nothing to answer to.
-        if let Some(id) = id_in(head)
-            && self.shared.open(&id).is_some()
-        {
-            self.refuse_unread(&id, head, "the request is longer than a line may be");
+        if let Some(id) = id_in(head) {
+            self.refuse_unread(id, head, "the request is longer than a line may be");
         }
     }
 
     /// Refuses a request that cannot be read, which begins like this.
-    fn refuse_unread(&self, id: &RequestId, head: &[u8], reason: &str) {
+    fn refuse_unread(&self, id: RequestId, head: &[u8], reason: &str) {
         // Most versions go on when a hook has an error, and what it was to decide about happens.
         match callback_in(head).and_then(|callback| self.handlers.hook(&callback)) {
             Some(hook) => {
-                let failing = Failing::Hook(hook.clone());
-                Duty::new(&self.shared, id.clone(), "hook", failing)
-                    .fail("the request cannot be read", Some(&reason));
+                let failing = Failing::Hook(Arc::clone(hook));
+                if let Some(mut duty) = self.take_on(id, "hook", failing, Asked::Program) {
+                    duty.fail("the request cannot be read", Some(&reason));
+                }
             }
-            None => self.shared.refuse(id, reason),
+            None => drop(self.refuse(&id, reason)),
         }
     }
 
-    fn permission(
-        &mut self,
+    /// Refuses a request, unless it was asked before.
+    fn refuse(&self, id: &RequestId, reason: &str) -> bool {
+        let is_new = self.shared.open(id, Failing::Error, Asked::Program).is_some();
+        if is_new {
+            self.shared.refuse(id, reason);
+        }
+        is_new
+    }
+
+    fn take_on(
+        &self,
         id: RequestId,
-        request: Box<CanUseTool>,
-        cancelled: CancellationToken,
-    ) {
-        let (call, asked) = (request.tool_use_id.clone(), Instant::now());
-        let failing = Failing::Deny { call: call.clone(), asked };
-        let duty = Duty::new(&self.shared, id.clone(), "permission", failing);
+        kind: &'static str,
+        failing: Failing,
+        asked: Asked,
+    ) -> Option<Duty> {
+        Duty::take_on(&self.shared, id, kind, failing, asked)
+    }
+
+    fn permission(&mut self, id: RequestId, request: Box<CanUseTool>) {
+        let (request, at) = (Arc::<CanUseTool>::from(request), Instant::now());
+        let asked = Asked::Permission(Arc::clone(&request));
+        let failing = Failing::Deny { asked: at };
+        let Some(duty) = self.take_on(id, "permission", failing, asked) else { return };
         duty.span().record("tool", &*request.tool_name);
         duty.span().record("tool_use_id", request.tool_use_id.as_str());
         let handler = Arc::clone(&self.handlers.permission);
         let limit = self.handlers.permission_timeout;
         let shared = Arc::clone(&self.shared);
-        let request = Arc::<CanUseTool>::from(request);
-        self.shared.asks_permission(&id, Arc::clone(&request));
-        let ask = PermissionAsk::new(id, request, cancelled);
+        let call = request.tool_use_id.clone();
+        let ask = PermissionAsk::new(duty.request_id().clone(), request, duty.cancelled());
         self.run(
             duty,
             limit,
@@ -212,7 +212,7 @@ impl Server {
                     return;
                 }
                 let before = message.map(ToCli::User);
-                let decision = Decision::of(&result, input_changed, asked.elapsed());
+                let decision = Decision::of(&result, input_changed, at.elapsed());
                 duty.span().record("decision", decision.name());
                 if duty.answer(&result, before.as_ref()) {
                     shared.decisions().note(call, decision);
@@ -224,25 +224,26 @@ impl Server {
         );
     }
 
-    fn hook(&mut self, id: RequestId, request: HookCallback, cancelled: CancellationToken) {
-        let Some(hook) = self.handlers.hook(&request.callback_id).cloned() else {
-            let reason = format!("there is no hook {}", request.callback_id);
-            return self.shared.refuse(&id, &reason);
+    fn hook(&mut self, id: RequestId, request: Box<HookCallback>) {
+        let Some(hook) = self.handlers.hook(&request.callback_id).map(Arc::clone) else {
+            self.refuse(&id, &format!("there is no hook {}", request.callback_id));
+            return;
         };
-        let limit = hook.limit();
-        let duty = Duty::new(&self.shared, id, "hook", Failing::Hook(hook.clone()));
+        let failing = Failing::Hook(Arc::clone(&hook));
+        let Some(duty) = self.take_on(id, "hook", failing, Asked::Program) else { return };
         duty.span().record("event", hook.event().as_str());
-        let reaction = async move { hook.call(request, cancelled).await };
+        let (limit, cancelled) = (hook.limit(), duty.cancelled());
+        let reaction = async move { hook.call(*request, cancelled).await };
         self.run(duty, limit, reaction, |duty, output| _ = duty.answer(&output, None));
     }
 
     #[cfg(feature = "mcp")]
     fn mcp_message(&mut self, id: RequestId, request: McpMessage) {
         let Some(connection) = self.mcp.get(&request.server_name) else {
-            let reason = format!("there is no MCP server {} here", request.server_name);
-            return self.shared.refuse(&id, &reason);
+            self.refuse(&id, &format!("there is no MCP server {} here", request.server_name));
+            return;
         };
-        let duty = Duty::new(&self.shared, id, "mcp", Failing::Error);
+        let Some(duty) = self.take_on(id, "mcp", Failing::Error, Asked::Program) else { return };
         duty.span().record("server", &*request.server_name);
         // It reads the message now, so that what comes later finds it.
         let reply = connection.handle(request.message);
@@ -253,15 +254,13 @@ impl Server {
     #[cfg(not(feature = "mcp"))]
     #[expect(clippy::needless_pass_by_value, reason = "it takes what its twin takes")]
     fn mcp_message(&mut self, id: RequestId, request: McpMessage) {
-        self.shared.refuse(&id, &format!("there is no MCP server {} here", request.server_name));
+        self.refuse(&id, &format!("there is no MCP server {} here", request.server_name));
     }
 
     fn elicitation(&mut self, id: RequestId, request: Elicitation) {
         let handler = self.handlers.elicitation.clone();
-        if handler.is_some() {
-            self.shared.asks_person(&id);
-        }
-        let duty = Duty::new(&self.shared, id, "elicitation", Failing::Error);
+        let asked = if handler.is_some() { Asked::Person } else { Asked::Program };
+        let Some(duty) = self.take_on(id, "elicitation", Failing::Error, asked) else { return };
         let Some(handler) = handler else {
             duty.answer(&declined(), None);
             return;
@@ -272,18 +271,14 @@ impl Server {
 
     fn dialog(&mut self, id: RequestId, request: RequestUserDialog) {
         let handler = self.handlers.dialogs.clone();
-        match handler.filter(|handler| handler.kinds.contains(&request.dialog_kind)) {
-            Some(handler) => {
-                self.shared.asks_person(&id);
-                let duty = Duty::new(&self.shared, id, "dialog", Failing::Error);
-                let answer = async move { handler.call(request).await };
-                self.run(duty, None, answer, |duty, answer| _ = duty.answer(&answer, None));
-            }
-            None => {
-                self.shared
-                    .refuse(&id, &format!("dialogs of kind {} are not shown", request.dialog_kind));
-            }
-        }
+        let Some(handler) = handler.filter(|handler| handler.kinds.contains(&request.dialog_kind))
+        else {
+            self.refuse(&id, &format!("dialogs of kind {} are not shown", request.dialog_kind));
+            return;
+        };
+        let Some(duty) = self.take_on(id, "dialog", Failing::Error, Asked::Person) else { return };
+        let answer = async move { handler.call(request).await };
+        self.run(duty, None, answer, |duty, answer| _ = duty.answer(&answer, None));
     }
 
     /// Runs a handler, and sees to it that there is an answer whatever becomes of it.

@@ -1,6 +1,7 @@
 //! What the owner of a session and its handles have in common.
 
 use std::collections::HashMap;
+use std::collections::hash_map::Entry;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::Duration;
@@ -9,7 +10,7 @@ use countersign_protocol::ask::CanUseTool;
 use countersign_protocol::control::{ControlCancelRequest, ControlResponse, Response};
 use countersign_protocol::ids::RequestId;
 use countersign_protocol::request::{Call as _, Initialize, InitializeResponse, SetPermissionMode};
-use countersign_protocol::{Frame as _, ToCli};
+use countersign_protocol::{Frame as _, RawJson, ToCli};
 use tokio::sync::{oneshot, watch};
 use tokio_util::sync::CancellationToken;
 use tracing::Span;
@@ -25,6 +26,9 @@ use crate::turn::{Decision, Decisions};
 
 /// How the names of our requests begin.
 const OURS: &str = "cs-";
+
+/// How the names of those begin whose answer nobody waits for. It is not late when it comes.
+const POSTED: &str = "post-";
 
 /// What came of a request of ours: an answer, or why it cannot be read.
 type Answered = Result<ControlResponse, String>;
@@ -52,14 +56,23 @@ pub(crate) struct Setup {
 
 /// A request of the CLI that waits for an answer.
 #[derive(Debug)]
-struct Open {
+pub(super) struct Open {
     cancelled: CancellationToken,
     /// How it is refused.
     failing: Failing,
-    /// Whether a person is asked.
-    is_for_person: bool,
-    /// What permission it asks for, if it does.
-    permission: Option<Arc<CanUseTool>>,
+    /// Who is asked.
+    asked: Asked,
+}
+
+/// Who is asked.
+#[derive(Debug)]
+pub(super) enum Asked {
+    /// This program.
+    Program,
+    /// A person.
+    Person,
+    /// A person, for a permission.
+    Permission(Arc<CanUseTool>),
 }
 
 /// What the owner of a session and its handles have in common.
@@ -82,8 +95,10 @@ pub(crate) struct Shared {
     place: Place,
     /// The process of the CLI, once it was looked up: that takes longer than starting it.
     process: OnceLock<ProcessId>,
-    /// What the CLI said of itself at the start.
-    initialized: OnceLock<InitializeResponse>,
+    /// What the CLI said of itself at the start, as text: few ask for it, and in types it takes
+    /// several times as much.
+    said_of_itself: OnceLock<RawJson>,
+    initialized: OnceLock<Option<InitializeResponse>>,
     /// Requests of ours that wait for an answer.
     outgoing: Mutex<HashMap<RequestId, Waiting>>,
     /// Requests of the CLI that wait for an answer.
@@ -115,6 +130,7 @@ impl Shared {
             setup,
             place,
             process: OnceLock::new(),
+            said_of_itself: OnceLock::new(),
             initialized: OnceLock::new(),
             outgoing: Mutex::default(),
             incoming: Mutex::default(),
@@ -136,8 +152,17 @@ impl Shared {
 
     /// A name for the next request of ours.
     pub(crate) fn next_request_id(&self) -> RequestId {
+        self.next_id(OURS)
+    }
+
+    /// A name for the next request of ours whose answer nobody waits for.
+    pub(crate) fn next_post_id(&self) -> RequestId {
+        self.next_id(POSTED)
+    }
+
+    fn next_id(&self, prefix: &str) -> RequestId {
         let number = self.next_request.fetch_add(1, Ordering::Relaxed);
-        RequestId::from(format!("{OURS}{number}"))
+        RequestId::from(format!("{prefix}{number}"))
     }
 
     /// Waits for the answer to a request that is about to be sent. None when the session has ended.
@@ -202,53 +227,35 @@ impl Shared {
         }
     }
 
-    /// The CLI asks. None if it asks this already.
-    pub(crate) fn open(&self, id: &RequestId) -> Option<CancellationToken> {
-        let mut incoming = lock(&self.incoming);
-        if incoming.contains_key(id) {
-            return None;
-        }
-        let cancelled = CancellationToken::new();
-        let open = Open {
-            cancelled: cancelled.clone(),
-            failing: Failing::Error,
-            is_for_person: false,
-            permission: None,
-        };
-        incoming.insert(id.clone(), open);
-        Some(cancelled)
-    }
-
-    /// How a request of the CLI is to be refused, if it comes to that.
-    pub(super) fn refuse_with(&self, id: &RequestId, failing: Failing) {
-        if let Some(open) = lock(&self.incoming).get_mut(id) {
-            open.failing = failing;
-        }
-    }
-
-    /// A request of the CLI is for a permission.
-    pub(crate) fn asks_permission(&self, id: &RequestId, request: Arc<CanUseTool>) {
-        if let Some(open) = lock(&self.incoming).get_mut(id) {
-            open.permission = Some(request);
-            open.is_for_person = true;
-        }
-    }
-
-    /// A request of the CLI is put to a person.
-    pub(crate) fn asks_person(&self, id: &RequestId) {
-        if let Some(open) = lock(&self.incoming).get_mut(id) {
-            open.is_for_person = true;
+    /// The CLI asks. None if it asks this already; else what says that it wants no answer any more.
+    pub(super) fn open(
+        &self,
+        id: &RequestId,
+        failing: Failing,
+        asked: Asked,
+    ) -> Option<CancellationToken> {
+        match lock(&self.incoming).entry(id.clone()) {
+            Entry::Occupied(_) => None,
+            Entry::Vacant(place) => {
+                let cancelled = CancellationToken::new();
+                place.insert(Open { cancelled: cancelled.clone(), failing, asked });
+                Some(cancelled)
+            }
         }
     }
 
     /// Whether a person is asked, and has not answered.
     pub(crate) fn is_asking(&self) -> bool {
-        lock(&self.incoming).values().any(|open| open.is_for_person)
+        lock(&self.incoming).values().any(|open| !matches!(open.asked, Asked::Program))
     }
 
     /// The permissions that are asked for.
     pub(crate) fn open_permissions(&self) -> Vec<Arc<CanUseTool>> {
-        lock(&self.incoming).values().filter_map(|open| open.permission.clone()).collect()
+        let permission = |open: &Open| match &open.asked {
+            Asked::Permission(request) => Some(Arc::clone(request)),
+            Asked::Program | Asked::Person => None,
+        };
+        lock(&self.incoming).values().filter_map(permission).collect()
     }
 
     /// The process of the CLI was looked up, while it certainly is that.
@@ -267,13 +274,15 @@ impl Shared {
         &self.place
     }
 
-    pub(crate) fn initialized(&self, response: InitializeResponse) {
+    /// The CLI has said of itself what can be read.
+    pub(crate) fn initialized(&self, response: RawJson) {
         // The first one counts; a session is opened once.
-        self.initialized.set(response).ok();
+        self.said_of_itself.set(response).ok();
     }
 
     pub(crate) fn initialization(&self) -> Option<&InitializeResponse> {
-        self.initialized.get()
+        let raw = self.said_of_itself.get()?;
+        self.initialized.get_or_init(|| Initialize::read_response(Some(raw)).ok()).as_ref()
     }
 
     /// Sends an answer to a request of the CLI, unless it has one or wants none.
@@ -300,10 +309,13 @@ impl Shared {
             }
         };
         open.cancelled.cancel();
-        let Failing::Deny { call, asked } = open.failing else { return None };
-        let denied = Decision::Denied { reason: reason.to_owned(), waited: asked.elapsed() };
+        let (Failing::Deny { asked: at }, Asked::Permission(request)) = (open.failing, open.asked)
+        else {
+            return None;
+        };
+        let denied = Decision::Denied { reason: reason.to_owned(), waited: at.elapsed() };
         if is_told {
-            self.decisions.note(call, denied.clone());
+            self.decisions.note(request.tool_use_id.clone(), denied.clone());
         }
         Some(denied)
     }
@@ -335,7 +347,6 @@ impl Shared {
         self.snapshot.send_modify(|snapshot| {
             snapshot.ended = Some(ended);
             snapshot.is_running = false;
-            snapshot.open_requests = 0;
         });
         lock(&self.outgoing).clear();
         for (_, open) in lock(&self.incoming).drain() {

@@ -29,8 +29,6 @@ pub struct Snapshot {
     pub version: Option<Version>,
     /// Whether a turn is running.
     pub is_running: bool,
-    /// How many requests of the CLI wait for an answer.
-    pub open_requests: usize,
     /// What all turns cost so far, in US dollars, as the CLI says.
     pub total_cost_usd: f64,
     /// How many results there were.

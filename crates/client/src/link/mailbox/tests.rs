@@ -149,3 +149,49 @@ async fn without_a_file_everything_stays_in_memory() {
     }
     assert_eq!(reader.next_line().await, None);
 }
+
+/// A mailbox with one line in it, which is all that it holds in memory, and a reader that has read
+/// the line before.
+async fn full() -> (Arc<Mailbox>, Reader, Arc<Counters>) {
+    let counters = Arc::new(Counters::default());
+    let delivery = Delivery { memory: 100, drop_deltas: false, folder: None };
+    let mailbox = Mailbox::new(delivery, Arc::clone(&counters));
+    let mut reader = mailbox.reader();
+    for number in 0..2 {
+        mailbox.push([Bytes::from(format!("{}\n", line(number, false, 30)))]);
+        if number == 0 {
+            reader.next_line().await.unwrap();
+        }
+    }
+    (mailbox, reader, counters)
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_reader_that_gets_on_is_waited_for() {
+    let (mailbox, mut reader, counters) = full().await;
+    for number in 2..50 {
+        let mut room = std::pin::pin!(mailbox.room());
+        assert_eq!(room.as_mut().now_or_never(), None, "there is no room for {number}");
+        reader.next_line().await.unwrap();
+        room.await;
+        mailbox.push([Bytes::from(format!("{}\n", line(number, false, 30)))]);
+    }
+    assert_eq!(counters.stats().spooled_bytes, 0);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_reader_that_does_not_read_is_waited_for_once() {
+    let (mailbox, mut reader, _) = full().await;
+    let begin = Instant::now();
+    mailbox.room().await;
+    assert_eq!(begin.elapsed(), GRACE);
+    mailbox.push([Bytes::from(format!("{}\n", line(2, false, 30)))]);
+    mailbox.room().await;
+    mailbox.room().await;
+    assert_eq!(begin.elapsed(), GRACE);
+    mailbox.close();
+    for _ in 0..2 {
+        reader.next_line().await.unwrap();
+    }
+    assert_eq!(reader.next_line().await, None);
+}

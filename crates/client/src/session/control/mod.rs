@@ -34,7 +34,7 @@ pub(super) fn post_interrupt(shared: &Shared) {
 }
 
 fn post(shared: &Shared, request: ClientRequest) {
-    let frame = ToCli::from(ControlRequest::new(shared.next_request_id(), request));
+    let frame = ToCli::from(ControlRequest::new(shared.next_post_id(), request));
     match frame.to_line() {
         // A session that has ended has nobody to tell.
         Ok(line) => drop(shared.outbox.push(&line)),
