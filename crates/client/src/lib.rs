@@ -100,9 +100,10 @@
 //!   refused. The CLI is told why.
 //! - **Exactly one answer.** Each request of the CLI gets one answer: whoever takes it from the list
 //!   of open ones gives it. One that the CLI has withdrawn gets none.
-//! - **The reader never waits** for whoever reads messages or decides. One task reads a session;
-//!   handlers run in tasks of their own, and messages that nobody reads are put aside. Only where
-//!   no file can be written is there an end to that.
+//! - **Nobody holds up the reader**, whether by deciding or by reading messages. One task reads a
+//!   session; handlers run in tasks of their own, and messages that nobody reads are put aside.
+//!   Only somebody who is reading, with 4 MiB still to read, is given a few milliseconds before the
+//!   rest goes to a file. Where no file can be written, there is an end to it.
 //! - **Messages are bounded in memory and never lost in silence.** What exceeds
 //!   [`SessionBuilder::unread_in_memory`] goes to a file without a name. What is passed over
 //!   because it is too long, or cannot be read back, leaves a [`Saying`] in its place, and [`Stats`]
