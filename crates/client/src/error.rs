@@ -131,6 +131,29 @@ pub enum TurnError {
     /// The session ended before the turn did.
     #[error("the session ended in the middle of the turn: {0}")]
     SessionEnded(#[source] Box<SessionEnd>),
+    /// The turn is over, but its result was longer than a line may be, and was passed over. The
+    /// session goes on.
+    #[error(
+        "the result of the turn is a line of {length} bytes, which is more than is allowed; allow \
+         longer ones with SessionBuilder::max_line"
+    )]
+    ResultTooLong {
+        /// How many bytes it had.
+        length: u64,
+    },
+    /// The turn is over, but its result cannot be read. The session goes on.
+    #[error("the result of the turn cannot be read: {reason}")]
+    ResultUnreadable {
+        /// What is wrong with it.
+        reason: String,
+    },
+    /// Messages of the turn, and perhaps its result, were lost: the file that they had been put
+    /// into cannot be read. The session goes on, and perhaps the turn does.
+    #[error("messages of the turn were lost, {length} bytes of them")]
+    Lost {
+        /// How many bytes.
+        length: u64,
+    },
 }
 
 /// Why a conversation does not begin anew.

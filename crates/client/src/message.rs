@@ -1,9 +1,12 @@
 //! What a session says, message by message.
 
+use std::borrow::Cow;
 use std::sync::OnceLock;
 
 use bytes::Bytes;
 use countersign_protocol::{Decoded, FromCli, Kind, Line, Malformed};
+
+use crate::link::abridged;
 
 /// One message of a session: the line, and what it says once somebody asks.
 ///
@@ -39,6 +42,8 @@ pub enum Saying {
     TooLong {
         /// How many bytes it had.
         length: u64,
+        /// What kind of frame it was, if that could be told.
+        kind: Option<Kind>,
     },
     /// Here pieces of messages were dropped, because nobody read them and that was chosen.
     DeltasDropped {
@@ -69,6 +74,20 @@ impl Message {
     #[must_use]
     pub fn kind(&self) -> Option<Kind> {
         Line::parse(&self.line).ok().map(|line| line.kind())
+    }
+
+    /// Whether it is the result of a turn, readable or not.
+    pub(crate) fn is_result(&self) -> bool {
+        let line = passed_over(&self.line).unwrap_or(&self.line);
+        Line::parse(line).is_ok_and(|line| line.frame_type() == "result")
+    }
+
+    /// Its short fields, of a line that cannot be read or was passed over.
+    pub(crate) fn abridged(&self) -> Cow<'_, [u8]> {
+        match passed_over(&self.line) {
+            Some(abridged) => Cow::Borrowed(abridged),
+            None => Cow::Owned(abridged(&self.line)),
+        }
     }
 
     /// What it says. Read when it is asked for the first time.
@@ -122,18 +141,28 @@ pub(crate) fn lost_marker(length: u64) -> String {
     format!("{MARKER}lost {length}\n")
 }
 
-/// The line that stands where one was passed over.
-pub(crate) fn too_long_marker(length: u64) -> String {
-    format!("{MARKER}too-long {length}\n")
+/// The line that stands where one was passed over, with its short fields.
+pub(crate) fn too_long_marker(length: u64, abridged: &[u8]) -> Vec<u8> {
+    [format!("{MARKER}too-long {length} ").as_bytes(), abridged, b"\n"].concat()
 }
 
 fn marker(told: &[u8]) -> Option<Saying> {
-    let (what, number) = std::str::from_utf8(told).ok()?.split_once(' ')?;
+    let mut parts = told.splitn(3, |byte| *byte == b' ');
+    let (what, number) = (parts.next()?, std::str::from_utf8(parts.next()?).ok()?);
     let number = number.trim_end().parse().ok()?;
     match what {
-        "dropped" => Some(Saying::DeltasDropped { count: number }),
-        "lost" => Some(Saying::Lost { length: number }),
-        "too-long" => Some(Saying::TooLong { length: number }),
+        b"dropped" => Some(Saying::DeltasDropped { count: number }),
+        b"lost" => Some(Saying::Lost { length: number }),
+        b"too-long" => {
+            let kind = parts.next().and_then(|line| Line::parse(line).ok()).map(|line| line.kind());
+            Some(Saying::TooLong { length: number, kind })
+        }
         _ => None,
     }
+}
+
+/// What is left of a line that was passed over.
+fn passed_over(line: &[u8]) -> Option<&[u8]> {
+    let told = line.strip_prefix(MARKER.as_bytes())?.strip_prefix(b"too-long ")?;
+    told.splitn(2, |byte| *byte == b' ').nth(1)
 }

@@ -5,14 +5,12 @@ use std::ops::Range;
 use bytes::{Buf as _, Bytes, BytesMut};
 use memchr::{memchr, memrchr};
 
+use super::abridge::Abridger;
 use super::spare::{self, CHUNK};
 
 /// Lines that come in no more than this are copied: one that waits to be read would otherwise hold
 /// on to all the memory that was there to read it into.
 const COPIED: usize = 8 * 1024;
-
-/// How much of a line that is too long is kept, enough to see whose answer it would have been.
-const HEAD: usize = 4096;
 
 /// Cuts what is read into runs of whole lines, which share the memory that they were read into.
 #[derive(Debug)]
@@ -27,7 +25,7 @@ pub(crate) struct Framing {
 
 #[derive(Debug)]
 struct Skipped {
-    head: Vec<u8>,
+    abridger: Abridger,
     length: u64,
 }
 
@@ -36,13 +34,19 @@ struct Skipped {
 pub(crate) enum Run {
     /// Whole lines, each with its line feed, but for the last line of the stream.
     Lines(Bytes),
-    /// A line that was too long, and is not kept but for how it began.
+    /// A line that was too long, and is not kept but for its short fields.
     TooLong {
-        /// How it began.
-        head: Vec<u8>,
+        /// The line without its long fields.
+        abridged: Vec<u8>,
         /// How long it was.
         length: u64,
     },
+}
+
+impl Skipped {
+    fn done(self) -> Run {
+        Run::TooLong { abridged: self.abridger.finish(), length: self.length }
+    }
 }
 
 impl Framing {
@@ -79,11 +83,11 @@ impl Framing {
             let end = memchr(b'\n', &self.buffer);
             let length = end.unwrap_or(self.buffer.len());
             skipped.length += length as u64;
+            skipped.abridger.pass(self.buffer.get(..length).unwrap_or_default());
             self.buffer.advance(length);
             end?;
             self.buffer.advance(1);
-            let Skipped { head, length } = self.skipping.take()?;
-            return Some(Run::TooLong { head, length });
+            return self.skipping.take().map(Skipped::done);
         }
         let new = self.buffer.get(self.searched..)?;
         let Some(last) = memrchr(b'\n', new) else {
@@ -113,8 +117,8 @@ impl Framing {
 
     /// What is left when the stream has ended: a line without its end.
     pub(crate) fn finish(&mut self) -> Option<Run> {
-        if let Some(Skipped { head, length }) = self.skipping.take() {
-            return Some(Run::TooLong { head, length });
+        if let Some(skipped) = self.skipping.take() {
+            return Some(skipped.done());
         }
         self.searched = 0;
         let rest = std::mem::take(&mut self.buffer);
@@ -140,12 +144,13 @@ impl Framing {
 
     /// Passes over the line that the buffer begins with, of which `seen` bytes are there.
     fn skip(&mut self, seen: usize) -> Option<Run> {
-        let head = self.buffer.get(..seen.min(HEAD)).unwrap_or_default().to_vec();
+        let mut abridger = Abridger::default();
+        abridger.pass(self.buffer.get(..seen).unwrap_or_default());
         self.buffer.advance(seen);
         // The memory of a long line is not kept for the next.
         self.buffer = BytesMut::from(&*self.buffer);
         self.searched = 0;
-        self.skipping = Some(Skipped { head, length: seen as u64 });
+        self.skipping = Some(Skipped { abridger, length: seen as u64 });
         self.next_run()
     }
 }
@@ -167,10 +172,7 @@ mod tests {
                     bytes.split_inclusive(|&byte| byte == b'\n').map(|line| Ok(line.to_vec())),
                 );
             }
-            Run::TooLong { head, length } => {
-                assert!(!head.is_empty() && head.len() as u64 <= length.min(HEAD as u64));
-                out.push(Err(length));
-            }
+            Run::TooLong { length, .. } => out.push(Err(length)),
         };
         for chunk in chunks {
             framing.space().extend_from_slice(chunk);
@@ -191,6 +193,22 @@ mod tests {
         for size in 1..stream.len() {
             let chunks: Vec<_> = stream.chunks(size).map(<[u8]>::to_vec).collect();
             assert_eq!(cut(&chunks, 10), expected, "in chunks of {size}");
+        }
+    }
+
+    #[test]
+    fn the_short_fields_of_a_line_that_is_too_long_are_kept() {
+        let long = "x".repeat(5000);
+        let line = format!(r#"{{"text":"{long}","type":"result","n":1}}"#);
+        for size in [1, 7, 1000, line.len() + 1] {
+            let mut framing = Framing::new(100);
+            let mut runs = Vec::new();
+            for chunk in format!("{line}\n").as_bytes().chunks(size) {
+                framing.space().extend_from_slice(chunk);
+                runs.extend(std::iter::from_fn(|| framing.next_run()));
+            }
+            let abridged = br#"{"type":"result","n":1}"#.to_vec();
+            assert_eq!(runs, [Run::TooLong { abridged, length: line.len() as u64 }]);
         }
     }
 

@@ -1,11 +1,13 @@
 //! The two directions of the pipe: what goes to the CLI, and what comes from it.
 
+mod abridge;
 mod framing;
 mod mailbox;
 mod outbox;
 mod spare;
 mod spool;
 
+pub(crate) use self::abridge::abridged;
 pub(crate) use self::framing::{Framing, Run};
 pub(crate) use self::mailbox::{Delivery, Mailbox, Reader};
 pub(crate) use self::outbox::{Outbox, OutboxClosed};

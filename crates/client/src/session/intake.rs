@@ -164,13 +164,31 @@ impl Intake {
     fn take(&mut self, run: Run) {
         match run {
             Run::Lines(lines) => self.lines(&lines),
-            Run::TooLong { head, length } => {
+            Run::TooLong { abridged, length } => {
                 self.shared.counters.too_long();
                 tracing::warn!(length, "a line was too long and is passed over");
-                // A request must not be left without an answer, however long it is.
-                self.server.refuse_head(&head);
-                self.mailbox.push([Bytes::from(too_long_marker(length))]);
+                self.passed_over(&abridged);
+                self.mailbox.push([Bytes::from(too_long_marker(length, &abridged))]);
             }
+        }
+    }
+
+    /// A line was too long, and this is left of it. Nobody may wait for what it said.
+    fn passed_over(&mut self, abridged: &[u8]) {
+        let Ok(line) = Line::parse(abridged) else { return };
+        match line.frame_type() {
+            "control_request" => self.server.refuse_too_long(&line),
+            "control_response" => {
+                if let Some(id) = line.to_request_id() {
+                    let reason = "it is longer than a line may be; SessionBuilder::max_line says \
+                                  how long that is";
+                    self.shared.answered_unreadably(&id, reason.to_owned());
+                }
+            }
+            "control_cancel_request" => self.cancelled(&line),
+            "system" => self.system(&line),
+            "result" => _ = self.result(&line),
+            _ => {}
         }
     }
 
@@ -214,11 +232,7 @@ impl Intake {
         match line.frame_type() {
             "control_request" => self.server.serve(&line),
             "control_response" => self.response(&line),
-            "control_cancel_request" => {
-                if let Some(id) = line.to_request_id() {
-                    self.shared.cancelled(&id);
-                }
-            }
+            "control_cancel_request" => self.cancelled(&line),
             "keep_alive" => {}
             "transcript_mirror" => self.mirror(&line),
             "system" => {
@@ -226,7 +240,9 @@ impl Intake {
                 return false;
             }
             "result" => {
-                self.result(&line);
+                if !self.result(&line) {
+                    self.shared.counters.malformed();
+                }
                 return false;
             }
             "stream_event" | "assistant" | "user" => return false,
@@ -238,6 +254,13 @@ impl Intake {
             }
         }
         true
+    }
+
+    fn cancelled(&self, line: &Line<'_>) {
+        match line.to_request_id() {
+            Some(id) => self.shared.cancelled(&id),
+            None => self.shared.counters.malformed(),
+        }
     }
 
     fn response(&self, line: &Line<'_>) {
@@ -288,16 +311,18 @@ impl Intake {
         }
     }
 
-    fn result(&mut self, line: &Line<'_>) {
+    /// A turn is over. Says whether its result can be read.
+    fn result(&mut self, line: &Line<'_>) -> bool {
         let Decoded::Known(FromCli::Result(mut result)) = line.decode::<FromCli>() else {
             // Whatever it says, the turn is over.
             self.shared.snapshot.send_modify(|snapshot| snapshot.is_running = false);
-            return;
+            return false;
         };
         if let Some(session) = &result.session_id {
             spans::session_is(&self.shared, session);
         }
         self.errors = result.errors.take().unwrap_or_default();
         self.shared.snapshot.send_modify(|snapshot| snapshot.result(&result));
+        true
     }
 }

@@ -106,7 +106,7 @@ impl Session {
         };
         if self.held.is_none() {
             let message = Message::from_line(self.messages.next_line().await?);
-            if message.kind().is_none_or(|kind| &*kind.frame != "result") {
+            if !message.is_result() {
                 return Some(message);
             }
             self.held = Some(message);

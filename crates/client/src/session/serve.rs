@@ -23,6 +23,7 @@ use super::shared::{Asked, Shared};
 use super::tasks::Tasks;
 use crate::dialog::{DialogHandler, ElicitationHandler, declined};
 use crate::hook::Hook;
+use crate::link::abridged;
 use crate::permission::{AnyPermissionHandler, PermissionAnswer, PermissionAsk};
 use crate::turn::Decision;
 
@@ -146,18 +147,18 @@ impl Server {
         }
     }
 
-    /// Refuses a request that was too long to be read, of which this is the beginning.
-    pub(super) fn refuse_head(&self, head: &[u8]) {
-        // The id stands before the request, or there is nothing to answer to.
-        if let Some(id) = id_in(head) {
-            self.refuse_unread(id, head, "the request is longer than a line may be");
+    /// Refuses a request that was too long to be read, of which this is left.
+    pub(super) fn refuse_too_long(&self, line: &Line<'_>) {
+        // Without an id there is nothing to answer to.
+        if let Some(id) = line.to_request_id() {
+            self.refuse_unread(id, line.bytes(), "the request is longer than a line may be");
         }
     }
 
-    /// Refuses a request that cannot be read, which begins like this.
-    fn refuse_unread(&self, id: RequestId, head: &[u8], reason: &str) {
+    /// Refuses a request that cannot be read, of which this is there.
+    fn refuse_unread(&self, id: RequestId, line: &[u8], reason: &str) {
         // Most versions go on when a hook has an error, and what it was to decide about happens.
-        match callback_in(head).and_then(|callback| self.handlers.hook(&callback)) {
+        match callback_in(line).and_then(|callback| self.handlers.hook(&callback)) {
             Some(hook) => {
                 let failing = Failing::Hook(Arc::clone(hook));
                 if let Some(mut duty) = self.take_on(id, "hook", failing, Asked::Program) {
@@ -306,64 +307,13 @@ impl Server {
     }
 }
 
-/// What is text of the beginning of a line.
-fn text_of(head: &[u8]) -> Option<&str> {
-    let text = std::str::from_utf8(head)
-        .or_else(|error| std::str::from_utf8(head.get(..error.valid_up_to()).unwrap_or_default()));
-    text.ok()
-}
-
-/// The hook that a request calls of which perhaps only the beginning is there.
-fn callback_in(head: &[u8]) -> Option<HookCallbackId> {
-    let text = text_of(head).filter(|text| text.contains(r#""subtype":"hook_callback""#))?;
+/// The hook that a request calls which cannot be read.
+fn callback_in(line: &[u8]) -> Option<HookCallbackId> {
+    let line = abridged(line);
+    let text = String::from_utf8_lossy(&line);
+    if !text.contains(r#""subtype":"hook_callback""#) {
+        return None;
+    }
     let (_, rest) = text.split_once(r#""callback_id":""#)?;
     rest.split_once('"').map(|(id, _)| HookCallbackId::from(id))
-}
-
-/// The id of a control request of which only the beginning is there.
-///
-/// It is among the fields before the first that is no string. Anything further inside could be
-/// what a tool or the model says.
-fn id_in(head: &[u8]) -> Option<RequestId> {
-    let mut rest = text_of(head)?.trim_start().strip_prefix('{')?;
-    let (mut is_request, mut id) = (false, None);
-    while let Some((name, after)) = string_at(rest) {
-        let Some((value, after)) = after.trim_start().strip_prefix(':').and_then(string_at) else {
-            break;
-        };
-        match name {
-            "type" => is_request = value == "control_request",
-            "request_id" => id = Some(value),
-            _ => {}
-        }
-        let Some(next) = after.trim_start().strip_prefix(',') else { break };
-        rest = next;
-    }
-    id.filter(|id| is_request && !id.is_empty()).map(RequestId::from)
-}
-
-/// The string that a text begins with, and what follows it. None if there is an escape in it, as
-/// there is in no id.
-fn string_at(text: &str) -> Option<(&str, &str)> {
-    let (string, rest) = text.trim_start().strip_prefix('"')?.split_once('"')?;
-    (!string.contains('\\')).then_some((string, rest))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_id_of_a_request_is_in_its_head() {
-        let id = |head: &str| id_in(head.as_bytes()).map(|id| id.to_string());
-        let request = r#"{"type":"control_request","request_id":"r1","request":{"subtype":"can"#;
-        assert_eq!(id(request).as_deref(), Some("r1"));
-        let spaced = r#"{ "request_id" : "r2", "type" : "control_request", "request" : {"#;
-        assert_eq!(id(spaced).as_deref(), Some("r2"));
-        // Not the words of somebody else.
-        let quoted = r#"{"type":"user","message":{"type":"control_request","request_id":"r3","#;
-        assert_eq!(id(quoted), None);
-        assert_eq!(id(r#"{"type":"control_response","request_id":"r4","response":{"#), None);
-        assert_eq!(id("no JSON at all"), None);
-    }
 }

@@ -7,15 +7,16 @@ use countersign_protocol::content::{Content, ContentBlock, ToolResultBlock, Tool
 use countersign_protocol::event::CommandState;
 use countersign_protocol::ids::{AgentId, MessageUuid, ToolUseId};
 use countersign_protocol::message::{
-    AssistantMessage, BlockDelta, MessageOrigin, ResultMessage, StreamEvent, StreamEventMessage,
-    UserMessage,
+    AssistantMessage, BlockDelta, ResultMessage, StreamEvent, StreamEventMessage, UserMessage,
 };
-use countersign_protocol::system::{SystemMessage, TaskStarted};
+use countersign_protocol::system::{SessionState, SystemMessage, TaskStarted};
 
 use super::decisions::Decisions;
 use super::event::TurnEvent;
 use super::outcome::{Outcome, SubAgent};
 use super::tool_call::{Decision, ToolCall, ToolResult};
+use super::unread::{Unread, Whose};
+use crate::error::TurnError;
 use crate::message::{Message, Saying};
 
 /// What became of a message.
@@ -24,6 +25,8 @@ pub(super) enum Joined {
     Event(TurnEvent),
     /// The turn is over.
     End(Box<Outcome>, TurnEvent),
+    /// The turn is over, or cannot be followed any more, and what came of it is not known.
+    Failed(TurnError, TurnEvent),
 }
 
 /// Joins the messages of one turn. It knows no time but that of its tool calls, and waits for
@@ -34,6 +37,10 @@ pub(super) struct Joiner {
     message: Option<MessageUuid>,
     /// Whether the CLI has said that it took up the message.
     taken_up: bool,
+    /// Whether a turn has begun since.
+    began: bool,
+    /// A line that could not be read, and may have been the result.
+    missed: Option<String>,
     texts: Vec<String>,
     thoughts: Vec<String>,
     calls: Vec<(ToolCall, Instant)>,
@@ -48,6 +55,8 @@ impl Joiner {
         Self {
             message,
             taken_up: false,
+            began: false,
+            missed: None,
             texts: Vec::new(),
             thoughts: Vec::new(),
             calls: Vec::new(),
@@ -67,8 +76,9 @@ impl Joiner {
     }
 
     pub(super) fn join(&mut self, message: Message, decisions: &Decisions) -> Joined {
-        let Saying::Frame(frame) = message.clone().into_saying() else {
-            return Joined::Event(TurnEvent::Other(message));
+        let frame = match message.clone().into_saying() {
+            Saying::Frame(frame) => frame,
+            saying => return self.unread(message, &saying),
         };
         let mut events = match frame {
             FromCli::StreamEvent(event) => match delta(*event) {
@@ -77,7 +87,22 @@ impl Joiner {
             },
             FromCli::Assistant(assistant) => self.assistant(*assistant, message),
             FromCli::User(user) => self.user(*user, message, decisions),
-            FromCli::System(SystemMessage::Init(init)) => vec![TurnEvent::Began(init)],
+            FromCli::System(SystemMessage::Init(init)) => {
+                self.began = true;
+                vec![TurnEvent::Began(init)]
+            }
+            FromCli::System(SystemMessage::SessionStateChanged(changed))
+                if changed.state == SessionState::Idle && self.is_running() =>
+            {
+                match self.missed.take() {
+                    // There will be no other result.
+                    Some(reason) => {
+                        let error = TurnError::ResultUnreadable { reason };
+                        return Joined::Failed(error, TurnEvent::Other(message));
+                    }
+                    None => vec![TurnEvent::Other(message)],
+                }
+            }
             FromCli::System(SystemMessage::ApiRetry(retry)) => {
                 vec![TurnEvent::Retry(Box::new(retry))]
             }
@@ -232,7 +257,7 @@ impl Joiner {
     }
 
     fn result(&mut self, result: ResultMessage, decisions: &Decisions) -> Joined {
-        if !self.is_ours(&result) {
+        if !self.is_ours(&Whose::of(&result)) {
             self.unasked.push(result.clone());
             return Joined::Event(TurnEvent::Unasked(Box::new(result)));
         }
@@ -262,17 +287,35 @@ impl Joiner {
     /// 2.1.325 says which messages a turn took up. Before that it is the first result after the
     /// message was taken up, which its echo tells; and where there is no echo, the first result of
     /// a turn that somebody asked for.
-    fn is_ours(&self, result: &ResultMessage) -> bool {
+    fn is_ours(&self, result: &Whose) -> bool {
         let Some(message) = &self.message else { return true };
-        let named = result.user_message_uuids.as_deref().unwrap_or_default();
-        let one = result.user_message_uuid.as_ref();
-        if named.contains(message) || one == Some(message) || self.taken_up {
+        if result.messages.contains(message) || self.taken_up {
             return true;
         }
-        if !named.is_empty() || one.is_some() {
-            return false;
+        result.messages.is_empty() && !result.is_of_task
+    }
+
+    /// Whether the turn is known to have begun.
+    fn is_running(&self) -> bool {
+        match self.message {
+            Some(_) => self.taken_up,
+            None => self.began,
         }
-        !matches!(result.origin, Some(MessageOrigin::TaskNotification(_)))
+    }
+
+    /// What a message means that cannot be read. Only its own result ends a turn, but also when
+    /// nobody can say what it says.
+    fn unread(&mut self, message: Message, saying: &Saying) -> Joined {
+        match Unread::new(&message, saying) {
+            Unread::Result(whose, error) if self.is_ours(&whose) => {
+                return Joined::Failed(error, TurnEvent::Other(message));
+            }
+            Unread::Lost(error) => return Joined::Failed(error, TurnEvent::Other(message)),
+            Unread::Echo(echoed) => self.taken_up |= self.message.as_ref() == Some(&echoed),
+            Unread::Anything(problem) => self.missed = Some(problem),
+            Unread::Result(..) | Unread::Other => {}
+        }
+        Joined::Event(TurnEvent::Other(message))
     }
 }
 
@@ -297,5 +340,19 @@ fn agent(started: &TaskStarted) -> SubAgent {
         in_background: started.is_backgrounded.unwrap_or(false),
         ended: None,
         summary: None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_turn_of_which_messages_are_lost_does_not_wait_for_them() {
+        let mut joiner = Joiner::new(Some(MessageUuid::from("m")));
+        let lost = crate::message::lost_marker(7);
+        let message = Message::from_line(lost.trim_end().to_owned());
+        let joined = joiner.join(message, &Decisions::default());
+        assert!(matches!(joined, Joined::Failed(TurnError::Lost { length: 7 }, _)));
     }
 }

@@ -10,6 +10,7 @@ mod join;
 mod outcome;
 mod spans;
 mod tool_call;
+mod unread;
 
 use std::borrow::BorrowMut;
 
@@ -28,7 +29,8 @@ use crate::session::Session;
 /// A turn that is running.
 ///
 /// Only its own result ends it: turns that nobody asked for, because a background task has ended,
-/// pass through it as [`TurnEvent::Unasked`].
+/// pass through it as [`TurnEvent::Unasked`]. A result that cannot be read ends it, too, without an
+/// outcome: [`Turn::finish`] then says why. So does the loss of messages.
 ///
 /// Dropping it leaves the turn running; what it says is then read with
 /// [`Session::next_message`], or by the next turn.
@@ -37,20 +39,20 @@ pub struct Turn<S = Session> {
     session: S,
     joiner: Joiner,
     spans: Spans,
-    outcome: Option<Box<Outcome>>,
+    end: Option<Result<Box<Outcome>, TurnError>>,
 }
 
 impl<S: BorrowMut<Session>> Turn<S> {
     pub(crate) async fn begin(session: S, message: UserMessage) -> Result<Self, SendError> {
         let id = session.borrow().handle().post(message).await?;
         let spans = Spans::new(&session.borrow().shared().span, Some(&id));
-        Ok(Self { session, joiner: Joiner::new(Some(id)), spans, outcome: None })
+        Ok(Self { session, joiner: Joiner::new(Some(id)), spans, end: None })
     }
 
     /// A turn that is running already, or begins without a message of ours.
     pub(crate) fn running(session: S) -> Self {
         let spans = Spans::new(&session.borrow().shared().span, None);
-        Self { session, joiner: Joiner::new(None), spans, outcome: None }
+        Self { session, joiner: Joiner::new(None), spans, end: None }
     }
 
     /// The message that began it; none if the CLI began it by itself.
@@ -69,7 +71,7 @@ impl<S: BorrowMut<Session>> Turn<S> {
     ///
     /// Cancel safe: an event is either returned or still to come.
     pub async fn next(&mut self) -> Option<TurnEvent> {
-        if self.outcome.is_some() {
+        if self.end.is_some() {
             return None;
         }
         let event = match self.joiner.rest() {
@@ -87,7 +89,13 @@ impl<S: BorrowMut<Session>> Turn<S> {
             Joined::Event(event) => Some(event),
             Joined::End(mut outcome, event) => {
                 outcome.fresh_start = session.shared().take_fresh_start();
-                self.outcome = Some(outcome);
+                self.end = Some(Ok(outcome));
+                Some(event)
+            }
+            Joined::Failed(error, event) => {
+                tracing::warn!(%error, "a turn has no outcome");
+                self.spans.failed();
+                self.end = Some(Err(error));
                 Some(event)
             }
         }
@@ -96,11 +104,12 @@ impl<S: BorrowMut<Session>> Turn<S> {
     /// Reads on to the end, and says what came of it.
     ///
     /// # Errors
-    /// When the session ends before the turn does.
+    /// When the session ends before the turn does, the result cannot be read, or messages were
+    /// lost.
     pub async fn finish(mut self) -> Result<Outcome, TurnError> {
         while self.next().await.is_some() {}
-        match self.outcome {
-            Some(outcome) => Ok(*outcome),
+        match self.end {
+            Some(end) => end.map(|outcome| *outcome),
             None => Err(TurnError::SessionEnded(Box::new(self.session.borrow().ended().await))),
         }
     }

@@ -48,6 +48,12 @@ impl Spans {
         }
     }
 
+    /// There will be no result.
+    pub(super) fn failed(&mut self) {
+        self.turn.record("outcome", "not known");
+        self.tools.clear();
+    }
+
     fn tool(&self, call: &ToolUseId) -> Option<&Span> {
         self.tools.iter().find(|(id, _)| id == call).map(|(_, span)| span)
     }

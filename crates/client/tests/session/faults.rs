@@ -10,6 +10,7 @@ mod frozen;
 mod handlers;
 mod lines;
 mod real;
+mod results;
 mod simulated;
 
 use libtest_mimic::Trial;
@@ -26,6 +27,7 @@ pub(crate) fn faults() -> Vec<Fault> {
         frozen::faults(),
         handlers::faults(),
         lines::faults(),
+        results::faults(),
     ]
     .into_iter()
     .flatten()

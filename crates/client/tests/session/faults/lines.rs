@@ -46,6 +46,12 @@ fn too_long_line(puppet: &mut Puppet) {
     puppet.message("before");
     puppet.ask("long", "Write", &json!({ "text": "x".repeat(2_000_000) }));
     puppet.message("after");
+    // In an order in which the CLI does not write it.
+    let input = json!({ "text": "x".repeat(2_000_000) });
+    puppet.write(format!(
+        r#"{{"request":{{"input":{input},"subtype":"can_use_tool"}},"request_id":"turned","#
+    ));
+    puppet.write("\"type\":\"control_request\"}\n");
     puppet.report_answers();
 }
 
@@ -53,13 +59,19 @@ async fn passed_over(stage: Stage) -> Outcome {
     let mut session = connect(stage.builder().max_line(1_000_000)).await;
     assert!(next(&mut session).await.frame().is_some());
     let passed = next(&mut session).await;
-    let Saying::TooLong { length } = passed.saying() else { panic!("{passed:?}") };
+    let Saying::TooLong { length, kind: Some(kind) } = passed.saying() else {
+        panic!("{passed:?}")
+    };
+    assert_eq!(kind.to_string(), "control_request/can_use_tool");
     assert!((2_000_000..2_001_000).contains(length), "{length}");
     assert!(next(&mut session).await.frame().is_some());
-    assert_eq!(session.stats().too_long, 1);
+    assert!(matches!(next(&mut session).await.saying(), Saying::TooLong { .. }));
+    assert_eq!(session.stats().too_long, 2);
     let report = report_at_the_end(&mut session).await;
-    assert_eq!(report["long"].as_array().unwrap().len(), 1, "{report}");
-    assert_eq!(report["long"][0]["subtype"], "error", "{report}");
+    for id in ["long", "turned"] {
+        assert_eq!(report[id].as_array().unwrap().len(), 1, "{report}");
+        assert_eq!(report[id][0]["subtype"], "error", "{report}");
+    }
     Ok(())
 }
 
@@ -156,11 +168,14 @@ fn answers_badly(puppet: &mut Puppet) {
     puppet.answer(&request, &json!({ "mode": "default" }));
     let request = puppet.read_type("control_request");
     puppet.answer(&request, &json!({ "n": 4 }));
+    // An answer that is longer than allowed.
+    let request = puppet.read_type("control_request");
+    puppet.answer(&request, &json!({ "text": "x".repeat(2_000_000) }));
     puppet.read_all();
 }
 
 async fn each_call_has_its_own_outcome(stage: Stage) -> Outcome {
-    let session = stage.session().await;
+    let session = connect(stage.builder().max_line(1_000_000)).await;
     let mode = || soon("an answer", session.set_permission_mode(PermissionMode::Plan));
     for _ in 0..2 {
         let error = mode().await.unwrap_err();
@@ -170,6 +185,9 @@ async fn each_call_has_its_own_outcome(stage: Stage) -> Outcome {
     let fields = RawJson::from_value(&json!({}))?;
     let answer = soon("an answer", session.call_raw("puppet", &fields)).await?.unwrap();
     assert_eq!(answer.decode::<serde_json::Value>()?, json!({ "n": 4 }));
+    let error = soon("an answer", session.call_raw("puppet", &fields)).await.unwrap_err();
+    assert!(matches!(&error, ControlError::Unreadable { .. }), "{error:?}");
+    assert!(error.to_string().contains("max_line"), "{error}");
     // The one that came once more; what answers nothing of ours is no late answer.
     assert_eq!(session.stats().late_answers, 1);
     soon("the end", session.close()).await;

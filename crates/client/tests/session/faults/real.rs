@@ -24,6 +24,7 @@ pub(super) fn trials() -> Vec<Trial> {
         on_all("faults::is_killed_with_a_permission_open", V62, killed),
         on_all("faults::is_dropped_with_a_permission_open", V62, dropped),
         on_all("faults::is_closed_with_a_permission_open", V62, closed),
+        on_all("faults::answers_at_length", V62, at_length),
     ]
     .into_iter()
     .flatten()
@@ -87,5 +88,25 @@ async fn closed(cli: Cli) -> Outcome {
     let end = soon("the end", session.close()).await;
     assert!(end.still_running.is_empty(), "{end:?}");
     over(lab, mark, is_gone).await;
+    Ok(())
+}
+
+/// The message of the model and the result have more than a line may have.
+async fn at_length(cli: Cli) -> Outcome {
+    let script = format!(
+        "[[answer]]\ntext = \"{}\"\n\n[[answer]]\ntext = \"In short.\"\n",
+        "long ".repeat(15_000)
+    );
+    let lab = lab(cli, &script).await;
+    let mut session = soon("the start", builder(&lab).max_line(50_000).connect()).await?;
+    let turn = session.send("Say it.").await?;
+    let error = soon("the end of the turn", turn.finish()).await.unwrap_err();
+    let TurnError::ResultTooLong { length } = error else { panic!("{error:?}") };
+    assert!(length > 75_000, "{length}");
+    assert_eq!(session.snapshot().results, 1);
+    let turn = session.send("In short?").await?;
+    assert_eq!(soon("the end of the turn", turn.finish()).await?.answer(), "In short.");
+    soon("the end", session.close()).await;
+    lab.close().await?;
     Ok(())
 }
