@@ -127,6 +127,9 @@ impl Allowing {
     ///
     /// The CLI drops the whole list without a word when one entry is malformed, so an update of a
     /// kind that is not known here is left out, and said in the log.
+    ///
+    /// An answer that sets the mode `bypassPermissions` is a denial, unless the session was launched
+    /// with [`allow_dangerously_skip_permissions`](crate::SessionBuilder::allow_dangerously_skip_permissions).
     pub fn updates(mut self, updates: impl IntoIterator<Item = PermissionUpdate>) -> Self {
         for update in updates {
             if let PermissionUpdate::Other(other) = &update {

@@ -1,5 +1,6 @@
 //! A session: one process of the CLI, and everything that goes over its pipes.
 
+mod bypass;
 mod connect;
 mod control;
 mod duty;

@@ -18,6 +18,7 @@ use countersign_protocol::request::McpMessage;
 use countersign_protocol::{Decoded, FromCli, Line, ToCli};
 use tracing::Instrument as _;
 
+use super::bypass::NOT_LAUNCHED;
 use super::duty::{Duty, Failing};
 use super::shared::{Asked, Shared};
 use super::tasks::Tasks;
@@ -204,12 +205,15 @@ impl Server {
             duty,
             limit,
             async move { handler.decide_boxed(ask).await },
-            move |duty, answer| {
+            move |mut duty, answer| {
                 let PermissionAnswer { tool_use_id, result, input_changed, message, fresh_start } =
                     answer;
                 if tool_use_id != call {
-                    let mut duty = duty;
                     duty.fail("the handler answered another call than it was asked about", None);
+                    return;
+                }
+                if shared.setup.forbids(&result) {
+                    duty.fail(NOT_LAUNCHED, None);
                     return;
                 }
                 let before = message.map(ToCli::User);
@@ -235,7 +239,14 @@ impl Server {
         duty.span().record("event", hook.event().as_str());
         let (limit, cancelled) = (hook.limit(), duty.cancelled());
         let reaction = async move { hook.call(*request, cancelled).await };
-        self.run(duty, limit, reaction, |duty, output| _ = duty.answer(&output, None));
+        let shared = Arc::clone(&self.shared);
+        self.run(duty, limit, reaction, move |mut duty, output| {
+            if shared.setup.forbids_hook(&output) {
+                duty.fail(NOT_LAUNCHED, None);
+            } else {
+                duty.answer(&output, None);
+            }
+        });
     }
 
     #[cfg(feature = "mcp")]

@@ -1,7 +1,11 @@
 //! Permissions that change with an answer: rules, modes and folders.
 
 use countersign::SettingSource;
+use countersign::hook::Hook;
 use countersign::permission::{PermissionAnswer, PermissionAsk};
+use countersign::protocol::hook::{
+    HookOutput, PermissionRequestAllow, PermissionRequestInput, PermissionRequestOutput,
+};
 use countersign::protocol::permission::{
     DirectoriesUpdate, PermissionMode, PermissionRule, PermissionUpdate, RuleBehavior, RulesUpdate,
     SetMode, UpdateDestination,
@@ -19,6 +23,7 @@ pub(crate) fn trials() -> Vec<Trial> {
         on_all("updates::rules_are_added_replaced_and_removed", V62, rules),
         on_all("updates::a_rule_can_deny", V62, denied),
         on_all("updates::the_mode_changes_and_changes_back", V62, mode),
+        on_all("updates::permissions_are_bypassed_only_when_launched_for_it", V62, bypass),
         on_all("updates::folders_are_added_and_removed", V62, folders),
         on_all("updates::rules_are_kept_where_they_are_to_be", V62, destinations),
     ]
@@ -169,6 +174,55 @@ async fn mode(cli: Cli) -> Outcome {
         ]
     };
     play(cli, steps, &script).await
+}
+
+/// By the handler and by a hook, in a session that was launched for it and in one that was not.
+async fn bypass(cli: Cli) -> Outcome {
+    for (launched, by_hook) in [(false, false), (false, true), (true, false)] {
+        let script = [write("1.txt"), write("2.txt")];
+        let script = script.each_ref().map(|input| ("Write", &**input));
+        let lab = lab(cli, &calls(&script, "I read: ${result}")).await;
+        let update = || {
+            let destination = UpdateDestination::UserSettings;
+            PermissionUpdate::from(SetMode::new(PermissionMode::BypassPermissions, destination))
+        };
+        let asked = Asked::default();
+        let handler = asked.answering(move |ask| ask.allowing().updates([update()]).answer());
+        let mut builder = builder(&lab).setting_sources([SettingSource::User]);
+        if launched {
+            builder = builder.allow_dangerously_skip_permissions();
+        }
+        if by_hook {
+            let hook = Hook::new(move |_: PermissionRequestInput, _| async move {
+                let allow = PermissionRequestAllow::new().with_updated_permissions([update()]);
+                HookOutput::from(PermissionRequestOutput::new(allow))
+            });
+            // The hook is the first to answer.
+            let never = |ask: PermissionAsk| async move {
+                ask.cancelled().await;
+                ask.deny("too late")
+            };
+            builder = builder.hook(hook).on_permission(never);
+        } else {
+            builder = builder.on_permission(handler);
+        }
+        let mut session = start(builder).await?;
+        let outcome = say(&mut session, "Write both.").await?;
+        let (reason, said) = ("`bypassPermissions`", outcome.answer());
+        assert_eq!(said.contains(reason), !launched, "by hook: {by_hook}: {said}");
+        let written = ["1.txt", "2.txt"].map(|file| lab.work().join(file).exists());
+        assert_eq!(written, [launched; 2], "by hook: {by_hook}");
+        if !by_hook {
+            assert_eq!(asked.all().len(), if launched { 1 } else { 2 });
+        }
+        let mode = session.snapshot().permission_mode;
+        assert_eq!(mode == Some(PermissionMode::BypassPermissions), launched, "{mode:?}");
+        let settings = std::fs::read_to_string(lab.root().join("home/.claude/settings.json"));
+        // Not every version keeps this mode, even when it may.
+        assert!(launched || !settings.unwrap_or_default().contains("bypassPermissions"));
+        close(session, lab).await;
+    }
+    Ok(())
 }
 
 async fn folders(cli: Cli) -> Outcome {
