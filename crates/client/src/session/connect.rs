@@ -225,7 +225,15 @@ impl SessionBuilder {
 impl Session {
     async fn open(&self, initialize: Initialize, limit: Duration) -> Result<(), ControlError> {
         let payload = self.exchange(Initialize::SUBTYPE, initialize.into(), limit).await?;
-        let response = read_answer::<Initialize>(payload.as_ref())?;
+        let response = match read_answer::<Initialize>(payload.as_ref()) {
+            Ok(response) => response,
+            // A session needs nothing of what it says, and versions differ.
+            Err(error) if payload.is_some_and(|payload| payload.is_object()) => {
+                tracing::warn!(%error, "what the CLI says of itself cannot be read");
+                return Ok(());
+            }
+            Err(error) => return Err(error),
+        };
         self.shared().snapshot.send_if_modified(|snapshot| {
             let version = response.claude_code_version.as_deref();
             if let (None, Some(Ok(version))) = (snapshot.version, version.map(str::parse)) {

@@ -203,21 +203,24 @@ pub struct WorkspaceTrust {
 }
 
 /// What the CLI can do, and in which state it is: the answer to [`Initialize`].
+///
+/// No field has to be there. A session does not depend on any of them, so a version that leaves one
+/// out can be talked to all the same.
 #[derive(Debug, Clone, PartialEq, WireObject)]
 #[non_exhaustive]
 pub struct InitializeResponse {
     /// Slash commands and skills.
-    pub commands: Vec<SlashCommand>,
+    pub commands: Option<Vec<SlashCommand>>,
     /// Sub-agents. From 2.1.197 on.
     pub agents: Option<Vec<AgentInfo>>,
     /// The output style in use.
-    pub output_style: String,
+    pub output_style: Option<String>,
     /// The output styles that can be chosen.
-    pub available_output_styles: Vec<String>,
+    pub available_output_styles: Option<Vec<String>>,
     /// The models that can be chosen.
-    pub models: Vec<ModelInfo>,
+    pub models: Option<Vec<ModelInfo>>,
     /// Who pays.
-    pub account: AccountInfo,
+    pub account: Option<AccountInfo>,
     /// Whether the hooks of this request are in place. Absent without hooks, and before 2.1.325.
     pub hooks_applied: Option<bool>,
     /// Whether `onFailure` of hooks is honoured. When absent it is not: a hook that fails lets the

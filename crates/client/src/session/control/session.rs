@@ -15,13 +15,13 @@ impl SessionHandle {
     /// The slash commands and skills.
     #[must_use]
     pub fn commands(&self) -> &[SlashCommand] {
-        self.initialization().map_or(&[], |said| &said.commands)
+        self.initialization().and_then(|said| said.commands.as_deref()).unwrap_or_default()
     }
 
     /// The models that can be chosen.
     #[must_use]
     pub fn models(&self) -> &[ModelInfo] {
-        self.initialization().map_or(&[], |said| &said.models)
+        self.initialization().and_then(|said| said.models.as_deref()).unwrap_or_default()
     }
 
     /// The sub-agents. Before 2.1.197 the CLI does not tell, and there are none here.
@@ -33,7 +33,7 @@ impl SessionHandle {
     /// Who pays, and how the CLI is logged in.
     #[must_use]
     pub fn account(&self) -> Option<&AccountInfo> {
-        self.initialization().map(|said| &said.account)
+        self.initialization().and_then(|said| said.account.as_ref())
     }
 
     /// Sends `initialize` again as it was sent at the start, and gives what the CLI says now. From

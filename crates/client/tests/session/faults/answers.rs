@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use countersign::permission::PermissionAsk;
 use countersign::protocol::RawJson;
 use countersign::protocol::permission::PermissionMode;
-use countersign::{ControlError, SendError};
+use countersign::{ConnectError, ControlError, SendError};
 use futures_util::FutureExt as _;
 use futures_util::future::join_all;
 use serde_json::{Value, json};
@@ -22,6 +22,17 @@ pub(super) fn faults() -> Vec<Fault> {
         fault("answers_200_requests_in_disorder", answers_in_disorder, each_gets_its_own),
         fault("is_asked_by_somebody_who_leaves", never_answers, request_is_withdrawn),
         fault("is_asked_after_its_end", Puppet::open, told_at_once),
+        fault("says_nothing_of_itself", |puppet| opens_with(puppet, &json!({})), opened),
+        fault(
+            "says_of_itself_what_cannot_be_read",
+            |puppet| opens_with(puppet, &json!({ "commands": [{ "name": 5 }], "models": "none" })),
+            opened,
+        ),
+        fault(
+            "says_something_else_when_it_begins",
+            |puppet| opens_with(puppet, &json!("hello")),
+            not_opened,
+        ),
     ]
 }
 
@@ -158,5 +169,27 @@ async fn told_at_once(stage: Stage) -> Outcome {
     assert!(!session.snapshot().is_running);
     assert!(session.handle().close().now_or_never().is_some());
     assert!(session.handle().kill().now_or_never().is_some());
+    Ok(())
+}
+
+fn opens_with(puppet: &mut Puppet, answer: &Value) {
+    let request = puppet.read_type("control_request");
+    puppet.answer(&request, answer);
+    puppet.read_all();
+}
+
+async fn opened(stage: Stage) -> Outcome {
+    let session = stage.session().await;
+    assert!(session.commands().is_empty() && session.models().is_empty());
+    assert_eq!(session.account(), None);
+    soon("the end", session.close()).await;
+    Ok(())
+}
+
+async fn not_opened(stage: Stage) -> Outcome {
+    let error = soon("the start", stage.builder().connect()).await.unwrap_err();
+    let ConnectError::Initialize(ControlError::Unreadable { .. }) = error else {
+        panic!("{error:?}");
+    };
     Ok(())
 }

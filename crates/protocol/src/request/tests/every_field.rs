@@ -85,6 +85,7 @@ fn initialize() {
     });
     check::<Initialize>(&request, &initialize_response());
     check::<Initialize>(&json!({"hooks": null, "systemPrompt": "text"}), &initialize_response());
+    check_payload::<Initialize>(&json!({}));
     // 2.0.76 to 2.1.62.
     check_payload::<Initialize>(&json!({"commands": [], "output_style": "default",
         "available_output_styles": [], "models": [], "account": {}}));
