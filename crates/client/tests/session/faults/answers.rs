@@ -42,6 +42,8 @@ fn cancels_one_of_four(puppet: &mut Puppet) {
         puppet.ask(id, "Write", &json!({}));
     }
     puppet.wait_for("all asked");
+    // Of no request that could be told.
+    puppet.say(&json!({ "type": "control_cancel_request", "request_id": 2 }));
     puppet.cancel("r2");
     // And one that nobody asked.
     puppet.cancel("r9");
@@ -71,6 +73,7 @@ async fn its_answer_goes_nowhere(stage: Stage) -> Outcome {
     stage.sign("all asked");
     until("all answers", || session.open_permissions().is_empty()).await;
     let report = report_at_the_end(&mut session).await;
+    assert_eq!(session.stats().malformed, 1);
     let answers = report.as_object().unwrap();
     assert_eq!(answers.keys().collect::<Vec<_>>(), ["r1", "r3", "r4"], "{report}");
     for answers in answers.values() {

@@ -12,7 +12,7 @@ pub(super) fn faults() -> Vec<Fault> {
         fault("writes_a_result_that_is_too_long", too_long, ends_and_says_so),
         fault("writes_a_result_that_is_malformed", malformed, ends_with_the_reason),
         fault("writes_a_result_of_another_turn_badly", of_another, waits_for_its_own),
-        fault("writes_an_echo_that_is_too_long", long_echo, knows_that_it_is_taken_up),
+        fault("writes_an_echo_that_cannot_be_read", bad_echoes, knows_that_it_is_taken_up),
         fault("is_idle_after_a_line_that_is_none", idle_after_noise, ends_with_the_reason_it_has),
     ]
 }
@@ -139,20 +139,30 @@ async fn waits_for_its_own(stage: Stage) -> Outcome {
     Ok(())
 }
 
-fn long_echo(puppet: &mut Puppet) {
+fn bad_echoes(puppet: &mut Puppet) {
     puppet.open();
-    let uuid = puppet.read_type("user")["uuid"].clone();
-    echo(puppet, &uuid, &"x".repeat(2 * LONGEST));
-    // With what it says of itself alone, it would be somebody else's.
-    puppet.say(&json!({
-        "type": "result", "subtype": "success", "is_error": false, "result": "next",
-        "origin": { "kind": "task-notification" },
-    }));
+    for is_long in [true, false] {
+        let uuid = puppet.read_type("user")["uuid"].clone();
+        if is_long {
+            echo(puppet, &uuid, &"x".repeat(2 * LONGEST));
+        } else {
+            puppet.say(&json!({ "type": "user", "message": 5, "uuid": uuid, "isReplay": true }));
+        }
+        // With what it says of itself alone, it would be somebody else's.
+        puppet.say(&json!({
+            "type": "result", "subtype": "success", "is_error": false, "result": "next",
+            "origin": { "kind": "task-notification" },
+        }));
+    }
     puppet.read_all();
 }
 
 async fn knows_that_it_is_taken_up(stage: Stage) -> Outcome {
-    waits_for_its_own(stage).await
+    let mut session = short_lines(&stage).await;
+    goes_on(&mut session).await?;
+    goes_on(&mut session).await?;
+    soon("the end", session.close()).await;
+    Ok(())
 }
 
 fn idle_after_noise(puppet: &mut Puppet) {
