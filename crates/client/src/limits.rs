@@ -134,6 +134,8 @@ pub(crate) struct Watchdog {
 
 #[derive(Debug)]
 struct Running {
+    /// How many turns had ended when it began: the next may begin before anybody looks.
+    after: u64,
     taken: Duration,
     looked: Instant,
     /// Whether somebody was asked when it was last looked at.
@@ -175,13 +177,13 @@ impl Watchdog {
 
     /// Looks at the limits, and says what is to be done, and when to look again.
     pub(crate) fn look(&mut self, doing: Doing, now: Instant) -> (Option<Act>, Option<Instant>) {
-        self.account(doing, now);
+        let goes_on = self.account(doing, now);
         if let Some((limit, until)) = self.interrupted {
-            if doing.is_running && now < until {
+            if goes_on && now < until {
                 return (None, Some(until));
             }
             self.interrupted = None;
-            if doing.is_running || limit.ends_session() {
+            if goes_on || limit.ends_session() {
                 return (Some(Act::Stop(limit)), None);
             }
         }
@@ -196,23 +198,31 @@ impl Watchdog {
         (None, self.next_look(doing, now))
     }
 
-    fn account(&mut self, doing: Doing, now: Instant) {
+    /// Accounts for the time since the last look, and says whether the turn of then goes on.
+    fn account(&mut self, doing: Doing, now: Instant) -> bool {
+        self.turn.take_if(|turn| !doing.is_running || turn.after != doing.turns);
+        let goes_on = self.turn.is_some();
         if !doing.is_running {
-            self.turn = None;
-            return;
+            return goes_on;
         }
         if doing.is_asking {
             self.heard = now;
         }
         let running = self.turn.get_or_insert_with(|| {
             self.heard = now;
-            Running { taken: Duration::ZERO, looked: now, was_asking: doing.is_asking }
+            Running {
+                after: doing.turns,
+                taken: Duration::ZERO,
+                looked: now,
+                was_asking: doing.is_asking,
+            }
         });
         if !running.was_asking {
             running.taken += now - running.looked;
         }
         running.looked = now;
         running.was_asking = doing.is_asking;
+        goes_on
     }
 
     fn reached(&self, doing: Doing, now: Instant) -> Option<LimitReached> {
@@ -285,6 +295,44 @@ mod tests {
         assert_eq!(dog.look(IDLE, start + 6 * SECOND), (None, None));
         // The next turn has its own time.
         assert_eq!(dog.look(BUSY, start + 7 * SECOND), (None, Some(start + 12 * SECOND)));
+    }
+
+    #[test]
+    fn turns_without_a_pause_between_have_each_their_own_time() {
+        let start = Instant::now();
+        let mut dog = Watchdog::new(Limits::new().turn_time(5 * SECOND), start);
+        dog.look(BUSY, start);
+        for turns in 1..4 {
+            let now = start + 3 * SECOND * turns;
+            let next = Doing { turns: turns.into(), ..BUSY };
+            assert_eq!(dog.look(next, now), (None, Some(now + 5 * SECOND)));
+        }
+    }
+
+    #[test]
+    fn a_turn_that_follows_an_interrupted_one_at_once_is_left_alone() {
+        let start = Instant::now();
+        let mut dog = Watchdog::new(Limits::new().turn_time(5 * SECOND), start);
+        dog.look(BUSY, start);
+        let limit = LimitReached::TurnTime(5 * SECOND);
+        assert_eq!(dog.look(BUSY, start + 5 * SECOND).0, Some(Act::Interrupt(limit)));
+        let next = Doing { turns: 1, ..BUSY };
+        let begun = start + 6 * SECOND;
+        assert_eq!(dog.look(next, begun), (None, Some(begun + 5 * SECOND)));
+        // It is interrupted for what it takes itself, and has its own grace.
+        let late = begun + 5 * SECOND;
+        assert_eq!(dog.look(next, late), (Some(Act::Interrupt(limit)), Some(late + 10 * SECOND)));
+    }
+
+    #[test]
+    fn a_session_whose_limit_is_reached_does_not_wait_for_the_turns_that_follow() {
+        let start = Instant::now();
+        let mut dog = Watchdog::new(Limits::new().session_time(5 * SECOND), start);
+        dog.look(BUSY, start);
+        let limit = LimitReached::SessionTime(5 * SECOND);
+        assert_eq!(dog.look(BUSY, start + 5 * SECOND).0, Some(Act::Interrupt(limit)));
+        let next = Doing { turns: 1, ..BUSY };
+        assert_eq!(dog.look(next, start + 6 * SECOND), (Some(Act::Stop(limit)), None));
     }
 
     #[test]
