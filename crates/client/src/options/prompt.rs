@@ -80,6 +80,8 @@ impl SessionBuilder {
 
     /// Sends every message as it is: no command is run because it begins with `/`, and no file is
     /// attached because it is named with `@`. Needs 2.1.248.
+    ///
+    /// A message that says otherwise itself, with `client_composed` set to `false`, is read as usual.
     pub fn verbatim_prompts(mut self) -> Self {
         self.options.prompt.verbatim = true;
         self

@@ -157,7 +157,10 @@ impl PlanAsk {
             if !content.iter().any(|block| matches!(block, ContentBlock::Text(_))) {
                 content.insert(0, TextBlock::new(feedback).into());
             }
-            answer.message = Some(Box::new(UserMessage::prompt(Content::Blocks(content))));
+            let mut message = UserMessage::prompt(Content::Blocks(content));
+            // Like the feedback, which is no command either, whatever it begins with.
+            message.client_composed = Some(true);
+            answer.message = Some(Box::new(message));
         }
         answer
     }

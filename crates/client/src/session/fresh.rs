@@ -17,7 +17,8 @@ impl Session {
     /// set up in the same way.
     ///
     /// # Errors
-    /// When the mode cannot be changed, the conversation cannot be cleared, or the session ends.
+    /// When the conversation cannot be cleared, in which case the mode stays as it was; when the mode
+    /// cannot be changed; or when the session ends.
     pub async fn begin_fresh(&mut self, fresh: &FreshStart) -> Result<Turn<&mut Self>, FreshError> {
         let version = self.snapshot().version;
         if version.is_some_and(|version| Capability::CLEAR.in_version(version)) {
@@ -29,15 +30,19 @@ impl Session {
     }
 
     async fn clear(&mut self, fresh: &FreshStart) -> Result<(), FreshError> {
-        self.set_permission_mode(fresh.mode.clone()).await?;
         let before = self.snapshot().session_id;
-        let outcome = self.send("/clear").await?.finish().await?;
+        let mut command = UserMessage::prompt("/clear");
+        // Also where messages are sent as they are.
+        command.client_composed = Some(false);
+        let outcome = self.send_message(command).await?.finish().await?;
         if let Some(error) = outcome.error() {
             return Err(FreshError::NotCleared(error));
         }
         if outcome.session_id() == before.as_ref() {
             return Err(FreshError::NotCleared("the session is the same as before".to_owned()));
         }
+        // Not earlier: it is for the plan, and not for a conversation that could not be cleared.
+        self.set_permission_mode(fresh.mode.clone()).await?;
         Ok(())
     }
 

@@ -110,7 +110,7 @@ impl SessionHandle {
             .get_or_insert_with(|| MessageUuid::from(uuid::Uuid::new_v4().to_string()))
             .clone();
         if self.shared.setup.verbatim {
-            message.client_composed = Some(true);
+            message.client_composed.get_or_insert(true);
         }
         let line = ToCli::from(message).to_line()?;
         // Before anything runs that must not outlive us.

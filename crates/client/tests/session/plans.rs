@@ -43,6 +43,8 @@ pub(crate) fn trials() -> Vec<Trial> {
         on_all("plans::keep_planning", V62, keep_planning),
         on_all("plans::keep_planning_with_a_picture", V62, with_a_picture),
         on_all("plans::clear_context", V62, clear_context),
+        on_all("plans::clear_context_where_messages_are_sent_as_they_are", V325, clear_verbatim),
+        on_all("plans::feedback_is_no_command", V325, feedback_like_a_command),
         on_all("plans::an_edited_plan", V62, edited),
         on_all("plans::prompts_are_granted", V62, granted),
         on_all("plans::there_is_no_plan", V62, no_plan),
@@ -80,9 +82,19 @@ async fn planned(
     script: &str,
     decide: fn(PlanAsk) -> PermissionAnswer,
 ) -> Result<(Lab, Session, TurnOutcome, Vec<String>), Failed> {
+    planned_with(cli, script, |builder| builder, decide).await
+}
+
+/// [`planned`] in a session that is set up otherwise.
+async fn planned_with(
+    cli: Cli,
+    script: &str,
+    set_up: fn(SessionBuilder) -> SessionBuilder,
+    decide: fn(PlanAsk) -> PermissionAnswer,
+) -> Result<(Lab, Session, TurnOutcome, Vec<String>), Failed> {
     let lab = lab(cli, script).await;
     let asked = Noted::default();
-    let mut session = start(deciding(&lab, &asked, decide)).await?;
+    let mut session = start(set_up(deciding(&lab, &asked, decide))).await?;
     let outcome = say(&mut session, "Make a plan of secret things.").await?;
     Ok((lab, session, outcome, asked.all()))
 }
@@ -159,7 +171,33 @@ async fn with_a_picture(cli: Cli) -> Outcome {
     Ok(())
 }
 
+async fn feedback_like_a_command(cli: Cli) -> Outcome {
+    let (lab, mut session, outcome, _) = planned(cli, PLAN, |plan| {
+        let words = serde_json::json!({ "type": "text", "text": "/clear the table first" });
+        plan.keep_planning_with("not yet", vec![serde_json::from_value(words).unwrap()])
+    })
+    .await?;
+    assert!(outcome.answer().contains("not yet"), "{}", outcome.answer());
+    if let Some(requests) = requests(cli, &lab) {
+        let last = requests.last().unwrap()["messages"].to_string();
+        assert!(last.contains("/clear the table first"), "{last}");
+    }
+    let before = outcome.session_id().cloned();
+    let outcome = say(&mut session, "Go on.").await?;
+    assert_eq!(outcome.session_id(), before.as_ref(), "the conversation was cleared");
+    close(session, lab).await;
+    Ok(())
+}
+
 async fn clear_context(cli: Cli) -> Outcome {
+    carried_out_anew(cli, |builder| builder).await
+}
+
+async fn clear_verbatim(cli: Cli) -> Outcome {
+    carried_out_anew(cli, SessionBuilder::verbatim_prompts).await
+}
+
+async fn carried_out_anew(cli: Cli, set_up: fn(SessionBuilder) -> SessionBuilder) -> Outcome {
     let script = r##"
         [[answer]]
         tool = { name = "Write", input = { file_path = "${plan_file}", content = "# Plan\n\n1. Write it.\n" } }
@@ -175,9 +213,10 @@ async fn clear_context(cli: Cli) -> Outcome {
         when = { first = "Implement the following plan", tool = "Write" }
         text = "The plan is done."
     "##;
-    let (lab, mut session, outcome, asked) =
-        planned(cli, script, |plan| plan.approve(PlanChoice::ClearContextAndAcceptEdits).unwrap())
-            .await?;
+    let (lab, mut session, outcome, asked) = planned_with(cli, script, set_up, |plan| {
+        plan.approve(PlanChoice::ClearContextAndAcceptEdits).unwrap()
+    })
+    .await?;
     assert_eq!(asked, ["ExitPlanMode"]);
     let fresh = outcome.fresh_start.clone().unwrap();
     assert_eq!(fresh.plan, "# Plan\n\n1. Write it.\n");

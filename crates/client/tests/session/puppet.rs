@@ -283,11 +283,16 @@ impl Puppet {
 
     /// Answers `initialize`.
     pub(crate) fn open(&mut self) {
+        self.open_as(&json!(null));
+    }
+
+    /// Answers `initialize` as a certain version does.
+    pub(crate) fn open_as(&mut self, version: &Value) {
         let request = self.read_type("control_request");
         assert_eq!(request["request"]["subtype"], "initialize");
         self.answer(&request, &json!({
             "commands": [], "models": [], "agents": [], "account": {}, "output_style": "default",
-            "available_output_styles": [],
+            "available_output_styles": [], "claude_code_version": version,
         }));
     }
 
@@ -320,6 +325,15 @@ impl Puppet {
         self.say(&json!({
             "type": "assistant", "session_id": "s",
             "message": { "role": "assistant", "content": [{ "type": "text", "text": text }] },
+        }));
+    }
+
+    /// Ends a turn that failed.
+    pub(crate) fn fail(&mut self, error: &str) {
+        self.say(&json!({
+            "type": "result", "subtype": "error_during_execution", "is_error": true,
+            "session_id": "s", "duration_ms": 0, "duration_api_ms": 0, "num_turns": 0,
+            "total_cost_usd": 0, "errors": [error],
         }));
     }
 

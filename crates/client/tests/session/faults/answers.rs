@@ -3,10 +3,10 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use countersign::permission::PermissionAsk;
+use countersign::permission::{FreshStart, PermissionAsk};
 use countersign::protocol::RawJson;
 use countersign::protocol::permission::PermissionMode;
-use countersign::{ConnectError, ControlError, SendError};
+use countersign::{ConnectError, ControlError, FreshError, SendError};
 use futures_util::FutureExt as _;
 use futures_util::future::join_all;
 use serde_json::{Value, json};
@@ -33,6 +33,7 @@ pub(super) fn faults() -> Vec<Fault> {
             |puppet| opens_with(puppet, &json!("hello")),
             not_opened,
         ),
+        fault("does_not_clear_the_conversation", does_not_clear, mode_stays),
     ]
 }
 
@@ -194,5 +195,23 @@ async fn not_opened(stage: Stage) -> Outcome {
     let ConnectError::Initialize(ControlError::Unreadable { .. }) = error else {
         panic!("{error:?}");
     };
+    Ok(())
+}
+
+fn does_not_clear(puppet: &mut Puppet) {
+    puppet.open_as(&json!("2.1.325"));
+    let command = puppet.read_type("user");
+    puppet.fail("not now");
+    let rest = puppet.read_all();
+    puppet.report(&json!({ "command": command["message"]["content"], "rest": rest }));
+}
+
+async fn mode_stays(stage: Stage) -> Outcome {
+    let mut session = stage.session().await;
+    let plan = FreshStart::new("1. Write it.", PermissionMode::AcceptEdits);
+    let error = soon("the error", session.begin_fresh(&plan)).await.err().unwrap();
+    assert!(matches!(&error, FreshError::NotCleared(why) if why.contains("not now")), "{error:?}");
+    let report = report_at_the_end(&mut session).await;
+    assert_eq!(report, json!({ "command": "/clear", "rest": [] }));
     Ok(())
 }
