@@ -25,7 +25,9 @@ pub(crate) struct Mirroring {
 
 impl SessionBuilder {
     /// Keeps the session in a store as it goes: whatever the CLI writes to its transcripts goes
-    /// there, too, before a result is shown, and before the session is said to have ended.
+    /// there, too, before a result is shown, and before the session is said to have ended. A session
+    /// that is killed or dropped ends without waiting for its store: what came since the last result
+    /// is sent after it, for as long as the runtime runs.
     ///
     /// What goes wrong with the store does not reach the session; the options say who is told.
     /// Needs 2.1.197 or later.

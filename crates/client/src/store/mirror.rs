@@ -3,12 +3,14 @@
 use std::collections::BTreeMap;
 use std::fmt;
 use std::mem;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use countersign_protocol::RawJson;
 use countersign_protocol::event::TranscriptMirror;
+use futures_util::FutureExt as _;
 use tokio::sync::{Notify, watch};
 
 use super::error::StoreError;
@@ -23,8 +25,8 @@ const BACK_OFF: [Duration; 2] = [Duration::from_millis(200), Duration::from_mill
 /// The CLI says what it wrote in `transcript_mirror` frames if it was started with
 /// `--session-mirror`. [`push`](Self::push) takes a frame and returns at once; the future that
 /// [`new`](Self::new) gives does the work, and ends after the mirror was dropped and everything was
-/// sent. An append that fails is tried three times; one that takes too long is not tried again,
-/// because it may still take effect. What could not be sent is dropped and reported. Nothing is
+/// sent. An append that fails or panics is tried three times; one that takes too long is not tried
+/// again, because it may still take effect. What could not be sent is dropped and reported. Nothing is
 /// lost by that but the copy: the CLI has its own file, and
 /// [`import_session`](super::import_session) can catch up.
 #[derive(Debug)]
@@ -97,7 +99,7 @@ impl MirrorOptions {
     }
 
     /// Is told what did not reach the store. It must not wait for anything: it may be called while
-    /// a frame is taken.
+    /// a frame is taken. When it panics, that is in the log, and all goes on.
     #[must_use]
     pub fn on_error(mut self, report: impl Fn(MirrorError) + Send + Sync + 'static) -> Self {
         self.on_error = Arc::new(report);
@@ -254,7 +256,10 @@ impl Shared {
     fn report(&self, key: Option<StoreKey>, entries: usize, failure: MirrorFailure) {
         let error = MirrorError { key, entries, failure };
         tracing::warn!(%error, "a transcript was not mirrored");
-        (self.options.on_error)(error);
+        // Frames are taken where the session is read, which must not end because of it.
+        if catch_unwind(AssertUnwindSafe(|| (self.options.on_error)(error))).is_err() {
+            tracing::error!("who is told of what was not mirrored panicked");
+        }
     }
 
     /// Appends, and tries again what failed.
@@ -262,11 +267,17 @@ impl Shared {
         let timeout = self.options.timeout;
         let mut pauses = BACK_OFF.iter();
         let error = loop {
-            let append = self.store.append(&key, entries);
-            match tokio::time::timeout(timeout, append).await {
-                Ok(Ok(())) => return,
+            // The call is within, because a store may panic before it gives a future.
+            let append = async { self.store.append(&key, entries).await };
+            let append = AssertUnwindSafe(append).catch_unwind();
+            let appended = match tokio::time::timeout(timeout, append).await {
+                Ok(Ok(appended)) => appended,
+                Ok(Err(_)) => Err(StoreError::backend("it panicked")),
                 Err(_) => break StoreError::Timeout { operation: "append", after: timeout },
-                Ok(Err(error)) => match pauses.next() {
+            };
+            match appended {
+                Ok(()) => return,
+                Err(error) => match pauses.next() {
                     Some(pause) => tokio::time::sleep(*pause).await,
                     None => break error,
                 },

@@ -82,6 +82,8 @@ enum Fault {
     OneProject,
     /// Fails this many times.
     Fails(usize),
+    /// Panics this many times, first before there is anything to wait for, then while it is waited.
+    Panics(usize),
     /// Never answers.
     Hangs,
 }
@@ -102,8 +104,10 @@ impl Odd {
 
 impl SessionStore for Odd {
     fn append<'a>(&'a self, key: &'a StoreKey, entries: &'a [RawJson]) -> StoreFuture<'a, ()> {
+        let before = self.calls.fetch_add(1, Ordering::Relaxed);
+        assert!(before > 0 || !matches!(self.fault, Fault::Panics(_)), "no store");
         Box::pin(async move {
-            let before = self.calls.fetch_add(1, Ordering::Relaxed);
+            assert!(!matches!(self.fault, Fault::Panics(times) if before < times), "no disk");
             match self.fault {
                 Fault::Hangs => std::future::pending().await,
                 Fault::Fails(times) if before < times => Err(StoreError::backend("no disk")),

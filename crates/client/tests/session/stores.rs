@@ -19,6 +19,7 @@ use countersign_lab::Lab;
 use libtest_mimic::Trial;
 use tokio::sync::Semaphore;
 
+use crate::asking::Noted;
 use crate::kit::{Cli, Outcome, V62, V197, builder, close, lab, on_all, soon, trial};
 use crate::sessions::{model_saw, talk, transcript};
 
@@ -64,9 +65,10 @@ pub(crate) fn trials() -> Vec<Trial> {
     trials
 }
 
-/// Reports nothing, or fails the test.
-fn strict() -> MirrorOptions {
-    MirrorOptions::new().on_error(|error| panic!("{error}"))
+/// Notes what does not reach the store.
+fn noting(lost: &Noted<String>) -> MirrorOptions {
+    let lost = lost.clone();
+    MirrorOptions::new().on_error(move |error| lost.note(error.to_string()))
 }
 
 fn key(lab: &Lab, session: &SessionId) -> StoreKey {
@@ -85,9 +87,11 @@ async fn the_same(cli: Cli) -> Outcome {
     let lab = lab(cli, WRITE).await;
     let stores: [Arc<dyn SessionStore>; 2] =
         [Arc::new(MemoryStore::new()), Arc::new(FileStore::new(lab.root().join("store")))];
+    let lost = Noted::default();
     for store in stores {
         let allow = |ask: PermissionAsk| async move { ask.allow() };
-        let kept = builder(&lab).session_store(Arc::clone(&store), strict()).on_permission(allow);
+        let kept =
+            builder(&lab).session_store(Arc::clone(&store), noting(&lost)).on_permission(allow);
         let mut session = soon("the start", kept.connect()).await?;
         let outcome = soon("the turn", session.send("Write it.").await?.finish()).await?;
         let id = outcome.session_id().unwrap().clone();
@@ -101,6 +105,7 @@ async fn the_same(cli: Cli) -> Outcome {
         let stored = store.load(&key(&lab, &id)).await?.unwrap();
         assert_eq!(stored, on_disk(&transcript(&lab, &id)));
     }
+    assert!(lost.all().is_empty(), "{:?}", lost.all());
     lab.close().await?;
     Ok(())
 }
@@ -138,7 +143,8 @@ async fn slow(cli: Cli) -> Outcome {
     let lab = lab(cli, WRITE).await;
     let gate = Gate::new();
     let store: Arc<dyn SessionStore> = Arc::<Gate>::clone(&gate);
-    let kept = builder(&lab).session_store(store, strict());
+    let lost = Noted::default();
+    let kept = builder(&lab).session_store(store, noting(&lost));
     let mut session = soon("the start", kept.connect()).await?;
     let handle = session.handle();
     let mut turn = Box::pin(async {
@@ -162,6 +168,7 @@ async fn slow(cli: Cli) -> Outcome {
     let stored = gate.load(&key(&lab, outcome.session_id().unwrap())).await?.unwrap();
     assert!(format!("{stored:?}").contains("That was it."));
     close(session, lab).await;
+    assert!(lost.all().is_empty(), "{:?}", lost.all());
     Ok(())
 }
 
@@ -218,7 +225,8 @@ fn config_home(session: &SessionHandle) -> PathBuf {
 async fn resumed(cli: Cli) -> Outcome {
     let lab = lab(cli, WRITE).await;
     let store: Arc<dyn SessionStore> = Arc::new(MemoryStore::new());
-    let kept = || builder(&lab).session_store(Arc::clone(&store), strict());
+    let lost = Noted::default();
+    let kept = || builder(&lab).session_store(Arc::clone(&store), noting(&lost));
     let first = talk(kept(), "The first.").await;
     let home = lab.home().join(".claude");
     fs::remove_dir_all(&home)?;
@@ -243,6 +251,7 @@ async fn resumed(cli: Cli) -> Outcome {
     drop(session);
     soon("the end", handle.ended()).await;
     assert!(!folder.exists());
+    assert!(lost.all().is_empty(), "{:?}", lost.all());
     lab.close().await?;
     Ok(())
 }
@@ -250,7 +259,9 @@ async fn resumed(cli: Cli) -> Outcome {
 async fn settings(cli: Cli) -> Outcome {
     let lab = lab(cli, WRITE).await;
     let store: Arc<dyn SessionStore> = Arc::new(MemoryStore::new());
-    let first = talk(builder(&lab).session_store(Arc::clone(&store), strict()), "Write it.").await;
+    let lost = Noted::default();
+    let kept = builder(&lab).session_store(Arc::clone(&store), noting(&lost));
+    let first = talk(kept, "Write it.").await;
     assert!(!lab.work().join("new.txt").exists(), "nobody allowed it");
     let user = lab.root().join("user");
     fs::create_dir_all(user.join(".claude"))?;
@@ -259,7 +270,7 @@ async fn settings(cli: Cli) -> Outcome {
     let resumed = builder(&lab)
         .setting_sources([SettingSource::User])
         .store_config(ConfigSource::of_home(&user))
-        .session_store(store, strict())
+        .session_store(store, noting(&lost))
         .resume_from_store(&first.session);
     let mut session = soon("the start", resumed).await?;
     for prompt in ["Go on.", "Write the other."] {
@@ -268,13 +279,15 @@ async fn settings(cli: Cli) -> Outcome {
     let written = ["new.txt", "other.txt"].map(|name| lab.work().join(name).exists());
     assert!(written.contains(&true), "the rule of the settings holds");
     close(session, lab).await;
+    assert!(lost.all().is_empty(), "{:?}", lost.all());
     Ok(())
 }
 
 async fn old(cli: Cli) -> Outcome {
     let lab = lab(cli, WRITE).await;
     let tape = lab.root().join("never.tape");
-    let kept = builder(&lab).session_store(Arc::new(MemoryStore::new()) as Arc<_>, strict());
+    let kept =
+        builder(&lab).session_store(Arc::new(MemoryStore::new()) as Arc<_>, MirrorOptions::new());
     let error = soon("the refusal", kept.record(&tape).connect()).await.err().unwrap();
     let ConnectError::Unsupported(unsupported) = &error else { panic!("{error:?}") };
     assert!(unsupported.to_string().contains("2.1.197"), "{unsupported}");
@@ -288,7 +301,9 @@ async fn lacking() -> Outcome {
     let session = SessionId::from("11111111-2222-4333-8444-555555555555");
     let error = builder(&lab).resume_from_store(&session).await.err().unwrap();
     assert!(error.to_string().contains("session_store"), "{error}");
-    let kept = || builder(&lab).session_store(Arc::new(MemoryStore::new()) as Arc<_>, strict());
+    let kept = || {
+        builder(&lab).session_store(Arc::new(MemoryStore::new()) as Arc<_>, MirrorOptions::new())
+    };
     let error = kept().resume_from_store(&session).await.err().unwrap();
     assert!(error.to_string().contains(session.as_str()), "{error}");
     let (program, _) = lab.for_a_client()?;

@@ -101,6 +101,36 @@ async fn an_append_is_tried_three_times() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn a_panic_of_a_store_is_an_error_like_others() {
+    let (store, reports) = mirrored(Fault::Panics(2)).await;
+    assert!(reports.is_empty());
+    assert_eq!(store.load(&key()).await.unwrap().unwrap().len(), 1);
+
+    let (store, reports) = mirrored(Fault::Panics(3)).await;
+    assert_eq!(store.calls.load(Ordering::Relaxed), 3);
+    assert!(reports[0].1.to_string().contains("panicked"), "{}", reports[0].1);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_panic_of_who_is_told_stops_nothing() {
+    let home = tempfile::tempdir().unwrap();
+    let store = Odd::new(Fault::Fails(3));
+    let options = MirrorOptions::new().on_error(|error| panic!("{error}"));
+    let (mirror, work) = Mirror::new(store.clone(), home.path(), options);
+    let test = async {
+        // Where a frame is taken, and where one is sent.
+        mirror.push(frame(Path::new("/elsewhere/x.jsonl"), &[said("a", None, "x")]));
+        mirror.push(frame(&transcript(home.path()), &[said("b", None, "lost")]));
+        mirror.flush().await;
+        mirror.push(frame(&transcript(home.path()), &[said("c", None, "kept")]));
+        mirror.flush().await;
+        drop(mirror);
+    };
+    tokio::join!(work, test);
+    assert_eq!(store.load(&key()).await.unwrap().unwrap(), [raw(&said("c", None, "kept"))]);
+}
+
+#[tokio::test(start_paused = true)]
 async fn an_append_that_hangs_is_given_up_and_not_repeated() {
     let start = tokio::time::Instant::now();
     let (store, reports) = mirrored(Fault::Hangs).await;
