@@ -29,8 +29,16 @@ static KEEPER: Mutex<Option<Keeper>> = Mutex::new(None);
 /// When there is no `/bin/sh`, no `grep`, or no `/proc` of Linux. Sessions work without a keeper; but when this
 /// process is killed, the CLIs finish what they are at, and what their tools left in the
 /// background goes on.
-pub(crate) fn ensure_keeper() -> io::Result<()> {
+pub(super) fn ensure_keeper() -> io::Result<()> {
     with_keeper(|_| ())
+}
+
+/// Has the keeper stand behind this process before something runs that must not outlive it. Where
+/// there can be none, that is said, and all goes on.
+pub(crate) fn call_keeper() {
+    if let Err(error) = ensure_keeper() {
+        tracing::warn!(%error, "if this process is killed, what the CLI runs will go on");
+    }
 }
 
 /// Leaves it to the keeper to end what carries this mark.

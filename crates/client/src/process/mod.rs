@@ -33,5 +33,5 @@ pub use self::sweep::Swept;
 pub use self::times::ShutdownTimes;
 
 pub(crate) use self::child::Process;
-pub(crate) use self::keeper::ensure_keeper;
+pub(crate) use self::keeper::call_keeper;
 pub(crate) use self::spawn::{Environment, SpawnSpec, Spawned, spawn};

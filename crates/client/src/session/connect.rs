@@ -59,6 +59,10 @@ impl SessionBuilder {
             in_process_mcp: initialize.sdk_mcp_servers.clone().unwrap_or_default(),
             initialize: initialize.clone(),
         };
+        if self.options.resumes() {
+            // A call that was put off, or a turn that was interrupted, runs without a message.
+            process::call_keeper();
+        }
         let spawned = process::spawn(&spec(launch))?;
         place.mark = Some(spawned.process.mark());
         let known = Snapshot {

@@ -113,10 +113,7 @@ impl SessionHandle {
             message.client_composed.get_or_insert(true);
         }
         let line = ToCli::from(message).to_line()?;
-        // Before anything runs that must not outlive us.
-        if let Err(error) = crate::process::ensure_keeper() {
-            tracing::warn!(%error, "if this process is killed, what the CLI runs will go on");
-        }
+        crate::process::call_keeper();
         self.shared.outbox.room().await;
         // Before it is sent, so that its result comes later; and not while there is no room, since
         // whoever sends it may give up.

@@ -13,6 +13,7 @@ use std::time::Duration;
 
 use tokio::io::{AsyncBufReadExt as _, BufReader};
 
+use super::keeper::ensure_keeper;
 use super::*;
 
 /// A shell that runs `script`, with nothing of our environment but the `PATH`, once it has said

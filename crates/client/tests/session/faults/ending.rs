@@ -23,6 +23,8 @@ pub(super) fn faults() -> Vec<Fault> {
     ]
 }
 
+        fault("loses_its_owner_when_it_goes_on", goes_on, nothing_outlives_it)
+            .client(goes_on_with_a_session),
 fn closes_its_output(puppet: &mut Puppet) {
     puppet.open();
     puppet.close_stdout();
@@ -201,3 +203,19 @@ async fn they_do_not_mix(stage: Stage) -> Outcome {
     soon("the end", other.handle().kill()).await;
     Ok(())
 }
+/// Goes on with a call that was put off, without a message.
+fn goes_on(puppet: &mut Puppet) {
+    puppet.open();
+    puppet.leave_behind("sleep", "1000");
+    puppet.report(&json!("running"));
+    puppet.freeze();
+}
+
+async fn goes_on_with_a_session(stage: Stage) -> Outcome {
+    let builder = stage.builder().resume("5f0c8d4e-3f53-4a44-9d0c-6d1a0b8f7f11");
+    let mut session = connect(builder).await;
+    assert_eq!(report(&mut session).await, "running");
+    stage.sign("running");
+    std::future::pending().await
+}
+
