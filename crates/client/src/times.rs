@@ -30,13 +30,3 @@ impl Default for Times {
         }
     }
 }
-
-impl Times {
-    /// To end a process without giving it any time.
-    pub(crate) fn at_once() -> ShutdownTimes {
-        ShutdownTimes::default()
-            .exit(Duration::ZERO)
-            .terminate(Duration::ZERO)
-            .sweep(Duration::ZERO)
-    }
-}

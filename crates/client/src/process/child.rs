@@ -10,6 +10,7 @@ use rustix::process::{Pid, Signal, kill_process_group};
 use tokio::net::unix::pipe;
 use tokio::process::Child;
 use tokio::time::timeout;
+use tokio_util::sync::CancellationToken;
 
 use super::id::{ProcessId, ProcessInfo};
 use super::mark::Mark;
@@ -156,24 +157,34 @@ impl Process {
     ///
     /// The caller has closed the input of the CLI. When this is dropped before it is done, all is
     /// killed.
-    pub(crate) async fn end(mut self, times: ShutdownTimes) -> Ended {
+    pub(crate) async fn end(self, times: ShutdownTimes) -> Ended {
+        self.end_or_hurry(times, &CancellationToken::new()).await
+    }
+
+    /// [`end`](Self::end), in which nothing is given any time as soon as there is a `hurry`.
+    pub(crate) async fn end_or_hurry(
+        mut self,
+        times: ShutdownTimes,
+        hurry: &CancellationToken,
+    ) -> Ended {
         if self.exit.is_none() {
             self.scope().look();
         }
         let mut how = HowEnded::Exited;
-        let mut ended = self.ends_within(times.exit).await;
-        if !ended {
+        let mut ended = self.ends_within(times.exit, hurry).await;
+        if !ended && !hurry.is_cancelled() {
             how = HowEnded::Terminated;
             self.terminate();
-            ended = self.ends_within(times.terminate).await;
+            ended = self.ends_within(times.terminate, hurry).await;
         }
         if !ended {
             how = HowEnded::Killed;
             self.kill();
-            self.ends_within(KILLED).await;
+            // This is not up to anybody.
+            self.ends_within(KILLED, &CancellationToken::new()).await;
         }
         let swept = if self.left {
-            sweep(self.scope(), times.sweep, KILLED).await
+            sweep(self.scope(), times.sweep, KILLED, hurry).await
         } else {
             Swept::default()
         };
@@ -195,10 +206,14 @@ impl Process {
         })
     }
 
-    /// Whether the CLI ends in this time. If the system cannot tell, it is not waited for; it is
-    /// among what is swept.
-    async fn ends_within(&mut self, time: Duration) -> bool {
-        timeout(time, self.exited()).await.is_ok()
+    /// Whether the CLI ends in this time, and before there is a hurry. If the system cannot tell, it
+    /// is not waited for; it is among what is swept.
+    async fn ends_within(&mut self, time: Duration, hurry: &CancellationToken) -> bool {
+        tokio::select! {
+            biased;
+            ended = timeout(time, self.exited()) => ended.is_ok(),
+            () = hurry.cancelled() => false,
+        }
     }
 
     fn signal_group(&self, signal: Signal) {

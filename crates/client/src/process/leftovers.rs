@@ -1,5 +1,7 @@
 //! What an earlier process of ours has left running.
 
+use tokio_util::sync::CancellationToken;
+
 use super::id::{ProcessId, ProcessInfo};
 use super::mark::Mark;
 use super::scope::Scope;
@@ -52,6 +54,6 @@ impl Leftovers {
 
     /// Ends it: SIGTERM, and SIGKILL for what is there after [`ShutdownTimes::sweep`].
     pub async fn end(mut self, times: ShutdownTimes) -> Swept {
-        sweep(&mut self.scope, times.sweep, KILLED).await
+        sweep(&mut self.scope, times.sweep, KILLED, &CancellationToken::new()).await
     }
 }

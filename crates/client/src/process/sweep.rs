@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use rustix::process::Signal;
 use tokio::time::{Instant, sleep};
+use tokio_util::sync::CancellationToken;
 
 use super::id::{ProcessId, ProcessInfo};
 use super::scope::Scope;
@@ -26,8 +27,14 @@ pub struct Swept {
 /// environment.
 const UNSURE: Duration = Duration::from_millis(100);
 
-/// Ends all of `scope`: asks it to, kills what runs after `grace`, and gives up after `bound`.
-pub(super) async fn sweep(scope: &mut Scope, grace: Duration, bound: Duration) -> Swept {
+/// Ends all of `scope`: asks it to, kills what runs after `grace`, or as soon as there is a `hurry`,
+/// and gives up `bound` after that.
+pub(super) async fn sweep(
+    scope: &mut Scope,
+    grace: Duration,
+    bound: Duration,
+    hurry: &CancellationToken,
+) -> Swept {
     let mut seen = Seen::default();
     let begin = Instant::now();
     // Looked at before anything ends: children are known by their parents, and a parent may end
@@ -47,17 +54,17 @@ pub(super) async fn sweep(scope: &mut Scope, grace: Duration, bound: Duration) -
         sight.entry.id().map(|id| send(id, Signal::TERM));
     });
     let mut pause = Pause::default();
-    while seen.any_runs() && begin.elapsed() < grace {
+    while seen.any_runs() && begin.elapsed() < grace && !hurry.is_cancelled() {
         sleep(pause.next()).await;
     }
-    let mut pause = Pause::default();
+    let (killing, mut pause) = (Instant::now(), Pause::default());
     loop {
         // What forks between look and signal is found by the next look.
         let found = scope.look_and(|sight| {
             seen.note(&sight.entry);
             kill(sight);
         });
-        if found.is_empty() || begin.elapsed() >= grace + bound {
+        if found.is_empty() || killing.elapsed() >= bound {
             return seen.told(&found);
         }
         sleep(pause.next()).await;

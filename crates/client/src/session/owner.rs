@@ -66,11 +66,10 @@ impl Owner {
         if tokio::time::timeout(self.times.drain, &mut self.stderr).await.is_err() {
             self.stderr.abort();
         }
-        if let Some(mirror) = self.intake.mirror.take()
-            && why != Why::Kill
-        {
-            // What came after the last result. The store has its own limit of time.
-            mirror.flush().await;
+        if let Some(mirror) = self.intake.mirror.take() {
+            // What came after the last result. The store has its own limit of time, and whoever
+            // kills the session does not wait for it.
+            self.shared.kill.run_until_cancelled(mirror.flush()).await;
         }
         let ended = SessionEnd::new(
             end,
@@ -185,7 +184,7 @@ impl Owner {
         Why::Close
     }
 
-    /// Ends the process, and reads all the while what it says. None when it had to be done at once.
+    /// Ends the process, and reads all the while what it says. None when it is ended already.
     async fn end(&mut self, at_once: bool) -> Option<process::Ended> {
         let mut process = self.process.take()?;
         if at_once {
@@ -193,9 +192,8 @@ impl Owner {
             // refusing the call that it asks for.
             process.kill();
         }
-        let times = if at_once { Times::at_once() } else { self.times.shutdown };
-        let Self { intake, shared, .. } = self;
-        let ending = process.end(times);
+        let Self { intake, shared, times, .. } = self;
+        let ending = process.end_or_hurry(times.shutdown, &shared.kill);
         tokio::pin!(ending);
         loop {
             tokio::select! {
@@ -207,8 +205,6 @@ impl Owner {
                     }
                     return Some(end);
                 }
-                // Dropping it kills everything.
-                () = shared.kill.cancelled(), if !at_once => return None,
                 () = intake.next() => {}
             }
         }

@@ -1,6 +1,9 @@
 //! Ends of all kinds: of the session, of its owner, of what it runs in.
 
-use countersign::process::{HowEnded, Leftovers};
+use std::os::unix::process::ExitStatusExt as _;
+use std::time::Duration;
+
+use countersign::process::{HowEnded, Leftovers, ShutdownTimes};
 use countersign::protocol::message::UserMessage;
 use countersign::{SendError, SessionHandle};
 use futures_util::FutureExt as _;
@@ -17,14 +20,15 @@ pub(super) fn faults() -> Vec<Fault> {
         fault("is_dropped_in_a_turn", begins_a_turn, dropping_ends_it),
         fault("is_dropped_while_it_starts", |puppet| puppet.freeze(), dropping_the_start_ends_it),
         fault("is_dropped_while_it_is_parked", asks_and_freezes, dropping_the_parking_ends_it),
+        fault("is_killed_while_it_is_closed", ignores_its_end, kill_overtakes_the_close),
         fault("loses_its_runtime", begins_a_turn, everybody_is_told),
         fault("loses_its_owner", begins_a_turn, nothing_outlives_it).client(holds_a_session),
+        fault("loses_its_owner_when_it_goes_on", goes_on, nothing_outlives_it)
+            .client(goes_on_with_a_session),
         fault("runs_beside_another", echoes, they_do_not_mix),
     ]
 }
 
-        fault("loses_its_owner_when_it_goes_on", goes_on, nothing_outlives_it)
-            .client(goes_on_with_a_session),
 fn closes_its_output(puppet: &mut Puppet) {
     puppet.open();
     puppet.close_stdout();
@@ -110,6 +114,40 @@ async fn dropping_the_start_ends_it(stage: Stage) -> Outcome {
     Ok(())
 }
 
+/// Runs on when its input has ended, and so does its tool.
+fn ignores_its_end(puppet: &mut Puppet) {
+    puppet.open();
+    puppet.leave_behind("sleep", "1000");
+    puppet.read_all();
+    puppet.sign("closed");
+    puppet.freeze();
+}
+
+async fn kill_overtakes_the_close(stage: Stage) -> Outcome {
+    let long = Duration::MAX;
+    let patient = ShutdownTimes::default().exit(long).terminate(long).sweep(long);
+    let folder = tempfile::tempdir()?;
+    let tape = folder.path().join("session.tape");
+    let session = connect(stage.builder().shutdown_times(patient).record(&tape)).await;
+    let handle = session.handle();
+    let close = session.close();
+    tokio::pin!(close);
+    tokio::select! {
+        end = &mut close => panic!("{end:?}"),
+        () = stage.signed("closed") => {}
+    }
+    let end = soon("the end", handle.kill()).await;
+    assert_eq!(stage.running(), 0);
+    assert_eq!(end.exit.and_then(|exit| exit.signal()), Some(9), "{end:?}");
+    assert_eq!(end.how, HowEnded::Killed);
+    let left: Vec<_> = end.left_running.iter().map(|left| left.command.as_str()).collect();
+    assert_eq!(left, ["sleep 1000"]);
+    assert_eq!(soon("the end", close).await.exit, end.exit);
+    let last = std::fs::read_to_string(&tape)?.lines().last().unwrap().to_owned();
+    assert!(last.contains("\"end\""), "{last}");
+    Ok(())
+}
+
 fn asks_and_freezes(puppet: &mut Puppet) {
     puppet.open();
     puppet.ask("r1", "Write", &json!({}));
@@ -166,6 +204,22 @@ async fn holds_a_session(stage: Stage) -> Outcome {
     std::future::pending().await
 }
 
+/// Goes on with a call that was put off, without a message.
+fn goes_on(puppet: &mut Puppet) {
+    puppet.open();
+    puppet.leave_behind("sleep", "1000");
+    puppet.report(&json!("running"));
+    puppet.freeze();
+}
+
+async fn goes_on_with_a_session(stage: Stage) -> Outcome {
+    let builder = stage.builder().resume("5f0c8d4e-3f53-4a44-9d0c-6d1a0b8f7f11");
+    let mut session = connect(builder).await;
+    assert_eq!(report(&mut session).await, "running");
+    stage.sign("running");
+    std::future::pending().await
+}
+
 async fn nothing_outlives_it(stage: Stage) -> Outcome {
     let mut owner = stage.start_client();
     stage.signed("running").await;
@@ -203,19 +257,3 @@ async fn they_do_not_mix(stage: Stage) -> Outcome {
     soon("the end", other.handle().kill()).await;
     Ok(())
 }
-/// Goes on with a call that was put off, without a message.
-fn goes_on(puppet: &mut Puppet) {
-    puppet.open();
-    puppet.leave_behind("sleep", "1000");
-    puppet.report(&json!("running"));
-    puppet.freeze();
-}
-
-async fn goes_on_with_a_session(stage: Stage) -> Outcome {
-    let builder = stage.builder().resume("5f0c8d4e-3f53-4a44-9d0c-6d1a0b8f7f11");
-    let mut session = connect(builder).await;
-    assert_eq!(report(&mut session).await, "running");
-    stage.sign("running");
-    std::future::pending().await
-}
-
