@@ -9,7 +9,8 @@ use tokio::sync::Notify;
 
 /// How much may wait for a CLI that does not read before whoever sends more has to wait, too.
 ///
-/// Answers are not held back by it: there are no more of them than requests.
+/// Answers are not held back by it: there are no more of them than requests. Reports of progress are
+/// left out.
 const ROOM: usize = 1024 * 1024;
 
 /// The lines that go to the CLI, in the order in which they were given.
@@ -82,15 +83,17 @@ impl Outbox {
             let mut notified = std::pin::pin!(self.room.notified());
             // Listening first, so that no room made in between is missed.
             notified.as_mut().enable();
-            let is_full = {
-                let queue = self.lock();
-                queue.pipe.is_some() && queue.waiting() > ROOM
-            };
-            if !is_full {
+            if !self.is_full() {
                 return;
             }
             notified.await;
         }
+    }
+
+    /// Whether so much waits to be read by the CLI that more should wait.
+    pub(crate) fn is_full(&self) -> bool {
+        let queue = self.lock();
+        queue.pipe.is_some() && queue.waiting() > ROOM
     }
 
     /// Waits until something has to be written that the pipe did not take, and until it takes some.
@@ -132,6 +135,12 @@ impl Outbox {
         match outcome {
             // The memory of a long line is given back.
             Ok(true) => (*bytes, *written) = (Vec::new(), 0),
+            // Whoever reads slowly may never let the queue run empty. Half of it, so that no byte is
+            // moved more often than it is written.
+            Ok(false) if *written >= bytes.len() / 2 => {
+                bytes.drain(..*written);
+                *written = 0;
+            }
             Ok(false) => {}
             Err(OutboxClosed) => queue.close(),
         }

@@ -63,7 +63,8 @@ impl Call {
     /// `done` should grow from one report to the next.
     ///
     /// Nothing is sent when the CLI did not ask for reports, when the call has been answered
-    /// already, or when a number is infinite or not a number.
+    /// already, when the CLI does not read what waits for it, or when a number is infinite or not a
+    /// number.
     pub fn progress(&self, done: f64, total: Option<f64>, message: Option<&str>) {
         let finite = done.is_finite() && total.is_none_or(f64::is_finite);
         let Some(token) = self.state.known().progress_token.as_deref().filter(|_| finite) else {

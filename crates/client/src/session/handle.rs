@@ -205,22 +205,21 @@ impl SessionHandle {
         let line = frame
             .to_line()
             .map_err(|source| ControlError::NotJson { subtype: subtype.to_owned(), source })?;
-        let answer = self.shared.expect(id.clone(), sets_mode).ok_or_else(ended)?;
-        let withdrawal = Withdrawal { shared: &self.shared, id: Some(id) };
-        self.shared.outbox.push(&line).map_err(|_| ended())?;
-        let response = match tokio::time::timeout(limit, answer).await {
-            Ok(Ok(Ok(response))) => {
-                withdrawal.not_needed();
-                response.response
-            }
-            Ok(Ok(Err(reason))) => {
-                return Err(ControlError::Unreadable { subtype: subtype.to_owned(), reason });
-            }
-            Ok(Err(_)) => return Err(ended()),
-            Err(_) => {
-                return Err(ControlError::Timeout { subtype: subtype.to_owned(), waited: limit });
-            }
+        let exchange = async {
+            // First, because a request that is not sent need not be withdrawn.
+            self.shared.outbox.room().await;
+            let answer = self.shared.expect(id.clone(), sets_mode).ok_or_else(ended)?;
+            let withdrawal = Withdrawal { shared: &self.shared, id: Some(id) };
+            self.shared.outbox.push(&line).map_err(|_| ended())?;
+            let response = answer.await.map_err(|_| ended())?.map_err(|reason| {
+                ControlError::Unreadable { subtype: subtype.to_owned(), reason }
+            })?;
+            withdrawal.not_needed();
+            Ok::<_, ControlError>(response.response)
         };
+        let response = tokio::time::timeout(limit, exchange)
+            .await
+            .map_err(|_| ControlError::Timeout { subtype: subtype.to_owned(), waited: limit })??;
         match response {
             Response::Success(success) => Ok(success.response),
             Response::Error(Failure { error, error_code, .. }) => Err(ControlError::Refused {

@@ -8,7 +8,7 @@ use tokio::net::unix::pipe;
 use super::*;
 
 /// Reads so many bytes, in bursts of these sizes with a pause after each.
-async fn read(pipe: pipe::Receiver, total: usize, bursts: &[usize]) -> Vec<u8> {
+async fn read(pipe: &pipe::Receiver, total: usize, bursts: &[usize]) -> Vec<u8> {
     let mut all = Vec::new();
     let mut bursts = bursts.iter().cycle();
     while all.len() < total {
@@ -55,7 +55,7 @@ proptest! {
                     tokio::task::yield_now().await;
                 }
             };
-            let all = async { tokio::join!(send, read(receiver, total, &bursts)).1 };
+            let all = async { tokio::join!(send, read(&receiver, total, &bursts)).1 };
             tokio::select! {
                 biased;
                 _ = outbox.flush() => Vec::new(),
@@ -75,7 +75,7 @@ async fn room_is_waited_for_until_the_cli_reads() {
     // Nobody reads, so no time is long enough.
     let hour = Duration::from_secs(3600);
     assert!(tokio::time::timeout(hour, outbox.room()).await.is_err());
-    let reading = read(receiver, line.len(), &[1024 * 1024]);
+    let reading = read(&receiver, line.len(), &[1024 * 1024]);
     tokio::select! {
         biased;
         _ = outbox.flush() => panic!("the pipe was closed"),
@@ -94,4 +94,23 @@ async fn an_end_is_told_to_all_who_wait() {
     let (flushed, ()) = tokio::join!(outbox.flush(), outbox.room());
     assert_eq!(flushed, Err(OutboxClosed));
     assert_eq!(outbox.push(b"more\n"), Err(OutboxClosed));
+}
+
+#[tokio::test]
+async fn what_a_slow_reader_has_read_is_forgotten() {
+    let (sender, receiver) = pipe::pipe().unwrap();
+    let outbox = Outbox::new(sender, None);
+    let line = vec![b'x'; 100_000];
+    outbox.push(&vec![b'x'; ROOM]).unwrap();
+    // As fast as it reads, more comes, so there is always something left.
+    for _ in 0..200 {
+        outbox.push(&line).unwrap();
+        let reading = read(&receiver, line.len(), &[4096]);
+        tokio::select! {
+            biased;
+            _ = outbox.flush() => panic!("the pipe was closed"),
+            _ = reading => {}
+        }
+        assert!(outbox.lock().bytes.len() < 3 * ROOM, "{}", outbox.lock().bytes.len());
+    }
 }

@@ -23,9 +23,23 @@ use countersign_protocol::{Frame as _, RawJson, ToCli};
 use super::shared::Shared;
 
 /// Carries a message of an in-process MCP server. Nobody waits for the answer, which says nothing.
+///
+/// To a CLI that does not read, no reports of progress are carried: a tool may make any number of
+/// them, and waits for nobody.
 #[cfg_attr(not(feature = "mcp"), expect(dead_code, reason = "there are no such servers"))]
 pub(super) fn post_mcp_message(shared: &Shared, server: &str, message: RawJson) {
-    post(shared, McpMessage::new(server, message).into());
+    if !(shared.outbox.is_full() && is_progress(&message)) {
+        post(shared, McpMessage::new(server, message).into());
+    }
+}
+
+fn is_progress(message: &RawJson) -> bool {
+    #[derive(serde::Deserialize)]
+    struct Method {
+        method: String,
+    }
+    let method = serde_json::from_str::<Method>(message.as_str());
+    method.is_ok_and(|Method { method }| method == "notifications/progress")
 }
 
 /// Interrupts the running turn without waiting for the receipt.

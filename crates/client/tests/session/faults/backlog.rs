@@ -1,6 +1,8 @@
 //! More than anybody reads.
 
 use countersign::permission::PermissionAsk;
+#[cfg(feature = "mcp")]
+use countersign::protocol::RawJson;
 use countersign::{Message, Saying, Session};
 use serde_json::{Value, json};
 
@@ -21,6 +23,8 @@ pub(super) fn faults() -> Vec<Fault> {
         .client(all_is_answered_and_read_later),
         fault("floods_somebody_who_wants_no_pieces", pieces, only_pieces_are_dropped),
         fault("writes_without_end", writes_without_end, others_get_their_turns),
+        #[cfg(feature = "mcp")]
+        fault("does_not_read_how_far_a_tool_is", calls_a_tool, reports_are_left_out),
     ]
 }
 
@@ -160,4 +164,55 @@ async fn others_get_their_turns(stage: Stage) -> Outcome {
         Ok(())
     };
     in_one_thread(part).await
+}
+
+/// Calls a tool, and reads nothing until the tool has said all that it has to say.
+#[cfg(feature = "mcp")]
+fn calls_a_tool(puppet: &mut Puppet) {
+    puppet.open();
+    puppet.say(&json!({ "type": "control_request", "request_id": "r1", "request": {
+        "subtype": "mcp_message", "server_name": "s",
+        "message": { "jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {
+            "name": "t", "arguments": {}, "_meta": { "progressToken": 1 },
+        } },
+    } }));
+    puppet.wait_for("all said");
+    let mut reports = 0_usize;
+    loop {
+        let frame = puppet.read().unwrap();
+        match frame["type"].as_str() {
+            Some("control_request") => reports += 1,
+            Some("control_response") => break,
+            _ => {}
+        }
+    }
+    puppet.report(&json!(reports));
+}
+
+#[cfg(feature = "mcp")]
+const REPORTS: u32 = 10_000;
+
+#[cfg(feature = "mcp")]
+async fn reports_are_left_out(stage: Stage) -> Outcome {
+    use countersign::mcp::{Call, Tool, ToolServer};
+
+    let sign = stage.clone();
+    let talks = move |_: RawJson, call: Call| {
+        let stage = sign.clone();
+        async move {
+            let word = "x".repeat(1000);
+            for number in 0..REPORTS {
+                call.progress(number.into(), None, Some(&word));
+            }
+            stage.sign("all said");
+            Ok::<_, std::convert::Infallible>("done")
+        }
+    };
+    let server = ToolServer::new("s").tool(Tool::new("t", "Talks.", talks));
+    let mut session = connect(stage.builder().in_process_mcp(server)).await;
+    let reports = crate::puppet::report(&mut session).await.as_u64().unwrap();
+    // What has room is carried, and no more than that.
+    assert!((100..5_000).contains(&reports), "{reports}");
+    soon("the end", session.close()).await;
+    Ok(())
 }

@@ -99,10 +99,14 @@ fn does_not_read(puppet: &mut Puppet) {
         .filter(|frame| frame["type"] == "user")
         .map(|frame| frame["uuid"].clone())
         .collect();
+    let requests = frames.iter().filter(|frame| frame["type"] == "control_request").count();
+    let withdrawn = frames.iter().filter(|frame| frame["type"] == "control_cancel_request").count();
     let answers = answers(&frames);
     let whole = |answer: &Value| answer["response"]["updatedInput"] == input;
     let once = answers.values().filter(|all| all.len() == 1 && whole(&all[0])).count();
-    puppet.report(&json!({ "said": said, "once": once }));
+    puppet.report(&json!({
+        "said": said, "once": once, "requests": requests, "withdrawn": withdrawn,
+    }));
 }
 
 async fn nothing_waits_for_it(stage: Stage) -> Outcome {
@@ -115,6 +119,8 @@ async fn nothing_waits_for_it(stage: Stage) -> Outcome {
     let handle = session.handle();
     assert!(handle.post(UserMessage::prompt("given up")).now_or_never().is_none());
     assert!(!session.snapshot().is_running, "what was given up begins no turn");
+    // And so do requests, of which nothing is left when they are given up.
+    assert!(handle.set_permission_mode(PermissionMode::Plan).now_or_never().is_none());
     stage.sign("read");
     let mut sent = Vec::new();
     for text in ["first", "second", "last"] {
@@ -122,6 +128,7 @@ async fn nothing_waits_for_it(stage: Stage) -> Outcome {
         sent.push(soon("room", handle.post(message)).await?.to_string());
     }
     let report = report(&mut session).await;
-    assert_eq!(report, json!({ "said": sent, "once": ASKS }));
+    let expected = json!({ "said": sent, "once": ASKS, "requests": 0, "withdrawn": 0 });
+    assert_eq!(report, expected);
     Ok(())
 }
