@@ -128,8 +128,8 @@ pub(crate) struct Watchdog {
     heard: Instant,
     /// How long the running turn has taken, up to when it was last looked at.
     turn: Option<Running>,
-    /// A turn was interrupted, for this, and has to end by then.
-    interrupted: Option<(LimitReached, Instant)>,
+    /// A turn was interrupted, for this, and has to end by then; none if it may take for ever.
+    interrupted: Option<(LimitReached, Option<Instant>)>,
 }
 
 #[derive(Debug)]
@@ -179,8 +179,8 @@ impl Watchdog {
     pub(crate) fn look(&mut self, doing: Doing, now: Instant) -> (Option<Act>, Option<Instant>) {
         let goes_on = self.account(doing, now);
         if let Some((limit, until)) = self.interrupted {
-            if goes_on && now < until {
-                return (None, Some(until));
+            if goes_on && until.is_none_or(|until| now < until) {
+                return (None, until);
             }
             self.interrupted = None;
             if goes_on || limit.ends_session() {
@@ -191,9 +191,9 @@ impl Watchdog {
             if !doing.is_running {
                 return (Some(Act::Stop(limit)), None);
             }
-            let until = now + self.limits.grace_time();
+            let until = now.checked_add(self.limits.grace_time());
             self.interrupted = Some((limit, until));
-            return (Some(Act::Interrupt(limit)), Some(until));
+            return (Some(Act::Interrupt(limit)), until);
         }
         (None, self.next_look(doing, now))
     }
@@ -244,12 +244,15 @@ impl Watchdog {
         Some(LimitReached::Silence(limit))
     }
 
+    /// When to look again. A time that no clock will show never comes.
     fn next_look(&self, doing: Doing, now: Instant) -> Option<Instant> {
-        let session = self.limits.session.map(|limit| self.begun + limit);
+        let session = self.limits.session.and_then(|limit| self.begun.checked_add(limit));
         let (turn, silence) = match &self.turn {
             Some(running) if !doing.is_asking => (
-                self.limits.turn.map(|limit| now + limit.saturating_sub(running.taken)),
-                self.limits.silence.map(|limit| self.heard + limit),
+                self.limits
+                    .turn
+                    .and_then(|limit| now.checked_add(limit.saturating_sub(running.taken))),
+                self.limits.silence.and_then(|limit| self.heard.checked_add(limit)),
             ),
             // Nobody tells when a person has answered.
             Some(_) => {
@@ -348,6 +351,21 @@ mod tests {
         assert_eq!(dog.look(BUSY, asked), (None, Some(asked + 5 * SECOND)));
         dog.heard(asked + 4 * SECOND);
         assert_eq!(dog.look(BUSY, asked + 5 * SECOND), (None, Some(asked + 7 * SECOND)));
+    }
+
+    #[test]
+    fn a_limit_may_be_as_long_as_it_likes() {
+        let start = Instant::now();
+        let max = Duration::MAX;
+        let limits = Limits::new().silence(max).turn_time(max).session_time(max).grace(max);
+        let mut dog = Watchdog::new(limits.clone(), start);
+        assert_eq!(dog.look(BUSY, start), (None, None));
+        assert_eq!(dog.look(ASKING, start), (None, Some(start + WHILE_ASKING)));
+        let mut dog = Watchdog::new(limits.session_turns(1), start);
+        let doing = Doing { turns: 1, ..BUSY };
+        let limit = LimitReached::SessionTurns(1);
+        assert_eq!(dog.look(doing, start), (Some(Act::Interrupt(limit)), None));
+        assert_eq!(dog.look(doing, start + SECOND), (None, None));
     }
 
     #[test]
