@@ -18,7 +18,6 @@ const ROOM: usize = 1024 * 1024;
 /// Whoever has a line writes it at once, if the pipe has room; what it does not take is kept and
 /// written by the owner of the session as soon as it can be. So an answer needs no other task to
 /// be on its way, and a CLI that does not read holds up nobody.
-#[derive(Debug)]
 pub(crate) struct Outbox {
     queue: Mutex<Queue>,
     /// Tells the owner that something waits.
@@ -28,7 +27,6 @@ pub(crate) struct Outbox {
     recorder: Option<Recorder>,
 }
 
-#[derive(Debug)]
 struct Queue {
     pipe: Option<Arc<Sender>>,
     bytes: Vec<u8>,

@@ -9,7 +9,7 @@ use super::draft::{Draft, reject_empty};
 use crate::SessionBuilder;
 
 /// The options of this topic.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Default)]
 pub(super) struct Agents {
     definitions: BTreeMap<String, AgentDefinition>,
     main: Option<String>,

@@ -20,7 +20,6 @@ const OLDEST: Version = Version::new(2, 1, 62);
 const LONGEST_ARGUMENT: usize = 128 * 1024 - 1;
 
 /// A launch that is being put together.
-#[derive(Debug)]
 pub(super) struct Draft {
     arguments: Vec<OsString>,
     flags: BTreeSet<String>,

@@ -1,6 +1,7 @@
 //! What is started, and what it is told first.
 
-use std::ffi::OsString;
+use std::borrow::Cow;
+use std::ffi::{OsStr, OsString};
 use std::fmt;
 use std::path::PathBuf;
 
@@ -13,8 +14,9 @@ use crate::options::OptionsError;
 
 /// What a session is started with: see [`SessionBuilder::preview`].
 ///
-/// Arguments and `initialize` may hold secrets, such as the keys of MCP servers.
-#[derive(Clone, Debug)]
+/// Arguments and `initialize` may hold secrets, such as the keys of MCP servers. Its debug output has
+/// neither: of the arguments it has the names.
+#[derive(Clone)]
 #[non_exhaustive]
 pub struct Launch {
     /// The program.
@@ -32,6 +34,28 @@ pub struct Launch {
     /// What the options need that the oldest tested version does not have. When it is empty, the
     /// version does not matter.
     pub needs: Vec<Capability>,
+}
+
+impl fmt::Debug for Launch {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let arguments: Vec<_> = self.arguments.iter().map(|argument| name_of(argument)).collect();
+        f.debug_struct("Launch")
+            .field("program", &self.program)
+            .field("arguments", &arguments)
+            .field("environment", &self.environment)
+            .field("cwd", &self.cwd)
+            .field("verbatim_prompts", &self.verbatim_prompts)
+            .field("needs", &self.needs)
+            .finish_non_exhaustive()
+    }
+}
+
+/// The name of an argument, which stands before its value.
+fn name_of(argument: &OsStr) -> Cow<'_, str> {
+    let bytes = argument.as_encoded_bytes();
+    let name = bytes.split(|byte| *byte == b'=').next().unwrap_or_default();
+    // What is no flag may be the value of one.
+    if name.starts_with(b"--") { String::from_utf8_lossy(name) } else { "…".into() }
 }
 
 impl Launch {

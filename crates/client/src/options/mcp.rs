@@ -11,7 +11,7 @@ use super::draft::{Draft, reject_empty};
 use crate::SessionBuilder;
 
 /// The options of this topic.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Default)]
 pub(super) struct Mcp {
     servers: BTreeMap<String, McpServerConfig>,
     files: Vec<PathBuf>,

@@ -38,13 +38,16 @@ pub use self::permissions::PermissionPrompts;
 pub use self::settings::SettingSource;
 pub use self::tools::{PreviewFormat, Skills, ToolSet};
 
+use std::fmt;
 use std::path::Path;
 
 use countersign_protocol::ids::SessionId;
 use countersign_protocol::permission::PermissionMode;
 
 /// What the CLI is told.
-#[derive(Clone, Debug, Default)]
+///
+/// Topics that may hold secrets have no debug form, so that none is shown by mistake.
+#[derive(Clone, Default)]
 pub(crate) struct Options {
     model: Model,
     prompt: Prompt,
@@ -56,6 +59,17 @@ pub(crate) struct Options {
     conversation: Conversation,
     output: Output,
     process: Process,
+}
+
+impl fmt::Debug for Options {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Options")
+            .field("model", &self.model)
+            .field("mode", &self.mode())
+            .field("conversation", &self.conversation)
+            .field("process", &self.process)
+            .finish_non_exhaustive()
+    }
 }
 
 impl Options {

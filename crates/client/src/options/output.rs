@@ -7,7 +7,7 @@ use super::draft::Draft;
 use crate::SessionBuilder;
 
 /// The options of this topic.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Default)]
 pub(super) struct Output {
     partial_messages: bool,
     hook_events: bool,

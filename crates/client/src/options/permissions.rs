@@ -8,7 +8,7 @@ use crate::SessionBuilder;
 use crate::cli::Capability;
 
 /// The options of this topic.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Default)]
 pub(super) struct Permissions {
     mode: Option<PermissionMode>,
     allow_bypass: bool,

@@ -1,6 +1,7 @@
 //! The process: which program, where, with which environment, and what is passed to it raw.
 
 use std::ffi::OsString;
+use std::fmt;
 use std::path::{Path, PathBuf};
 
 use countersign_protocol::RawJson;
@@ -39,7 +40,7 @@ const OURS: [&str; 7] = [
 ];
 
 /// The options of this topic.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Default)]
 pub(super) struct Process {
     executable: Option<PathBuf>,
     cwd: Option<PathBuf>,
@@ -53,6 +54,18 @@ pub(super) struct Process {
     client_app: Option<String>,
     trace_parent: Option<String>,
     trace_state: Option<String>,
+}
+
+impl fmt::Debug for Process {
+    /// Without what is given raw, which may be a secret.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Process")
+            .field("executable", &self.executable)
+            .field("cwd", &self.cwd)
+            .field("environment", &self.environment)
+            .field("changes", &self.changes)
+            .finish_non_exhaustive()
+    }
 }
 
 impl Process {

@@ -10,7 +10,7 @@ use crate::SessionBuilder;
 use crate::cli::Capability;
 
 /// The options of this topic.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Default)]
 pub(super) struct Prompt {
     system: Option<SystemPrompt>,
     system_file: Option<PathBuf>,

@@ -10,7 +10,7 @@ use super::draft::Draft;
 use crate::SessionBuilder;
 
 /// The options of this topic.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Default)]
 pub(super) struct Settings {
     sources: Option<Vec<SettingSource>>,
     inline: Option<RawJson>,

@@ -7,7 +7,7 @@ use super::draft::{Draft, reject_comma, reject_empty};
 use crate::SessionBuilder;
 
 /// The options of this topic.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Default)]
 pub(super) struct Tools {
     set: Option<ToolSet>,
     allowed: Vec<String>,

@@ -17,6 +17,7 @@ mod spans;
 mod stderr;
 mod tasks;
 
+use std::fmt;
 use std::sync::Arc;
 
 use countersign_protocol::content::Content;
@@ -45,7 +46,6 @@ pub(crate) use self::stderr::OnStderr;
 ///
 /// When it is dropped, the process and all that it started is killed. [`Session::close`] ends it
 /// in order.
-#[derive(Debug)]
 pub struct Session {
     handle: SessionHandle,
     messages: Reader,
@@ -169,6 +169,13 @@ impl Session {
     /// does not end by itself is ended. Returns when nothing is left.
     pub async fn close(self) -> SessionEnd {
         self.handle.close().await
+    }
+}
+
+impl fmt::Debug for Session {
+    /// Without messages that nobody has read, and how it was set up.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Session").field("handle", &self.handle).finish_non_exhaustive()
     }
 }
 

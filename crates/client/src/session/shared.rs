@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
+use std::fmt;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::Duration;
@@ -78,7 +79,6 @@ pub(super) enum Asked {
 /// What the owner of a session and its handles have in common.
 ///
 /// Locks are held for a few instructions, never while something is waited for.
-#[derive(Debug)]
 pub(crate) struct Shared {
     pub(crate) outbox: Outbox,
     /// What is told of the session belongs to it.
@@ -365,6 +365,23 @@ impl Shared {
 
     pub(crate) fn take_fresh_start(&self) -> Option<FreshStart> {
         lock(&self.fresh_start).take()
+    }
+}
+
+impl fmt::Debug for Shared {
+    /// Without what is said and asked, which may be secrets.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        // Copied first: whoever writes it down must not hold the session up.
+        let (session, is_running) = {
+            let snapshot = self.snapshot.borrow();
+            (snapshot.session_id.clone(), snapshot.is_running)
+        };
+        f.debug_struct("Shared")
+            .field("session_id", &session)
+            .field("is_running", &is_running)
+            .field("process", &self.process_id())
+            .field("open_requests", &self.open_requests())
+            .finish_non_exhaustive()
     }
 }
 

@@ -13,6 +13,7 @@ mod tool_call;
 mod unread;
 
 use std::borrow::BorrowMut;
+use std::fmt;
 
 use countersign_protocol::ids::MessageUuid;
 use countersign_protocol::message::UserMessage;
@@ -34,7 +35,6 @@ use crate::session::Session;
 ///
 /// Dropping it leaves the turn running; what it says is then read with
 /// [`Session::next_message`], or by the next turn.
-#[derive(Debug)]
 pub struct Turn<S = Session> {
     session: S,
     joiner: Joiner,
@@ -112,6 +112,17 @@ impl<S: BorrowMut<Session>> Turn<S> {
             Some(end) => end.map(|outcome| *outcome),
             None => Err(TurnError::SessionEnded(Box::new(self.session.borrow().ended().await))),
         }
+    }
+}
+
+impl<S: fmt::Debug> fmt::Debug for Turn<S> {
+    /// Without what was said in it.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Turn")
+            .field("session", &self.session)
+            .field("message_id", &self.joiner.message_id())
+            .field("is_over", &self.outcome.is_some())
+            .finish_non_exhaustive()
     }
 }
 

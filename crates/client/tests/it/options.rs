@@ -1,7 +1,7 @@
 //! What the CLI is told, and what is refused before anything is started.
 #![expect(clippy::needless_pass_by_value, reason = "a case is one line, and is used once")]
 
-use std::ffi::OsStr;
+use std::ffi::{OsStr, OsString};
 use std::path::Path;
 
 use countersign::cli::{Capability, CapabilityKind, Version};
@@ -364,6 +364,39 @@ fn values_of_the_environment_are_not_shown() {
     for text in [format!("{builder:?}"), format!("{:?}", launch.environment)] {
         assert!(!text.contains(secret), "{text}");
         assert!(text.contains("KEY"), "{text}");
+    }
+}
+
+#[test]
+fn what_may_be_a_secret_is_not_shown() {
+    let secret = "sk-very-secret";
+    let of = |key: &str| json!({ key: secret });
+    let server: McpServerConfig = serde_json::from_value(json!({
+        "type": "http", "url": "https://example.com", "headers": { "Authorization": secret },
+    }))
+    .unwrap();
+    let all = [
+        builder().mcp_server("s", server),
+        builder().settings(of("apiKeyHelper")),
+        builder().managed_settings(of("apiKeyHelper")),
+        builder().sandbox(of("key")),
+        builder().system_prompt(secret),
+        builder().append_system_prompt(secret),
+        builder().plan_mode_instructions(secret),
+        builder().extra_arg("key", secret),
+        builder().initialize_field("key", json!(secret)),
+        builder().output_schema(of("const")),
+    ];
+    for builder in all {
+        let launch = builder.preview().unwrap();
+        let holds = |argument: &OsString| argument.to_string_lossy().contains(secret);
+        let initialize = serde_json::to_string(&launch.initialize).unwrap();
+        let is_there = launch.arguments.iter().any(holds) || initialize.contains(secret);
+        assert!(is_there, "{:?} {initialize}", launch.arguments);
+        for text in [format!("{builder:?}"), format!("{launch:#?}")] {
+            assert!(!text.contains(secret), "{text}");
+        }
+        assert!(format!("{launch:?}").contains("--output-format"), "{launch:?}");
     }
 }
 

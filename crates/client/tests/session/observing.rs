@@ -73,6 +73,7 @@ pub(crate) fn trials() -> Vec<Trial> {
     }
     trials.push(Trial::test("observing::spans_have_names_ids_and_outcomes", spans));
     trials.extend(on_all("observing::trace_context_reaches_the_cli", V197, trace_context));
+    trials.push(trial("observing::a_session_that_is_shown_keeps_its_secrets", shown));
     trials.push(trial("observing::everything_is_counted", counted));
     trials.push(trial("observing::a_request_that_is_none_is_counted_and_refused", malformed));
     trials
@@ -279,5 +280,32 @@ async fn malformed() -> Outcome {
     let end = soon("the end", session.ended()).await;
     assert_eq!(end.exit.and_then(|exit| exit.code()), Some(5), "{end:?}");
     assert_eq!((session.stats().frames, session.stats().malformed), (2, 1));
+    Ok(())
+}
+
+async fn shown() -> Outcome {
+    let lab = lab(Cli::Simulated(V325), SECRETS).await;
+    let asks = |ask: PermissionAsk| async move {
+        ask.cancelled().await;
+        ask.deny("secret-denial")
+    };
+    let session = builder(&lab).system_prompt("secret-system").on_permission(asks);
+    let mut session = soon("the start", session.connect()).await?;
+    let handle = session.handle();
+    session.post("secret-post").await?;
+    let turn = session.send("secret-prompt").await?;
+    let asked = async {
+        while handle.open_permissions().is_empty() {
+            tokio::task::yield_now().await;
+        }
+    };
+    soon("the ask", asked).await;
+    let shown = [format!("{turn:?}"), format!("{handle:#?}")];
+    drop(turn);
+    for text in shown.into_iter().chain([format!("{session:#?}")]) {
+        assert!(!text.contains("secret"), "{text}");
+        assert!(text.contains("open_requests"), "{text}");
+    }
+    close(session, lab).await;
     Ok(())
 }
