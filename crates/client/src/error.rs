@@ -99,6 +99,14 @@ pub enum ControlError {
     /// This version of the CLI does not know the request, so it was not sent.
     #[error(transparent)]
     Unsupported(#[from] Unsupported),
+    /// What was given raw is no such request, so it was not sent.
+    #[error("a request {subtype} cannot be made of these fields: {reason}")]
+    NotARequest {
+        /// The request.
+        subtype: String,
+        /// What is wrong with the fields.
+        reason: String,
+    },
     /// The request cannot be written.
     #[error("{subtype} cannot be written: {source}")]
     NotJson {

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use countersign_protocol::Version;
-use countersign_protocol::request::{Call as _, Initialize};
+use countersign_protocol::request::Initialize;
 use countersign_record::Recorder;
 use tokio::net::unix::pipe::Receiver;
 use tokio::time::Instant;
@@ -228,7 +228,7 @@ impl SessionBuilder {
 
 impl Session {
     async fn open(&self, initialize: Initialize, limit: Duration) -> Result<(), ControlError> {
-        let payload = self.exchange(Initialize::SUBTYPE, initialize.into(), limit).await?;
+        let payload = self.ask(initialize, limit).await?;
         let response = match read_answer::<Initialize>(payload.as_ref()) {
             Ok(response) => response,
             // A session needs nothing of what it says, and versions differ.

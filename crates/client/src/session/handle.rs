@@ -7,11 +7,12 @@ use countersign_protocol::ask::CanUseTool;
 use countersign_protocol::control::{ControlRequest, Failure, Response};
 use countersign_protocol::ids::{MessageUuid, RequestId};
 use countersign_protocol::message::UserMessage;
-use countersign_protocol::request::{Call, ClientRequest, InitializeResponse};
-use countersign_protocol::{Frame as _, RawJson, ToCli};
+use countersign_protocol::request::{Call, InitializeResponse};
+use countersign_protocol::{EncodeError, Frame as _, RawJson, ToCli, encode_line};
 use tokio::sync::watch;
 use tracing::Instrument as _;
 
+use super::control::{RawRequest, SetsMode};
 use super::shared::Shared;
 use super::snapshot::{SessionEnd, Snapshot};
 use super::spans;
@@ -148,28 +149,39 @@ impl SessionHandle {
         if let Some(capability) = Capability::request(C::SUBTYPE) {
             self.need(capability)?;
         }
-        let payload = self.exchange(C::SUBTYPE, request.into(), limit).await?;
+        let payload = self.ask(request, limit).await?;
         read_answer::<C>(payload.as_ref())
+    }
+
+    /// Makes a request that has a type, and returns what is in its answer.
+    pub(super) async fn ask<C: Call>(
+        &self,
+        request: C,
+        limit: Duration,
+    ) -> Result<Option<RawJson>, ControlError> {
+        let request = request.into();
+        let sets_mode = self.check(&request)?;
+        let write =
+            |id: &RequestId| ToCli::from(ControlRequest::new(id.clone(), request)).to_line();
+        self.exchange(C::SUBTYPE, sets_mode, limit, write).await
     }
 
     /// Makes a control request of any kind; `fields` is the object without its `subtype`.
     ///
+    /// It is sent as the text that it is, also when the version of the CLI, or this crate, knows no
+    /// such request. What this session may not ask is not sent in this way either.
+    ///
     /// # Errors
-    /// As [`call`](Self::call).
+    /// As [`call`](Self::call), and when `fields` cannot be those of the request.
     pub async fn call_raw(
         &self,
         subtype: &str,
         fields: &RawJson,
     ) -> Result<Option<RawJson>, ControlError> {
-        let unreadable =
-            |reason: String| ControlError::Unreadable { subtype: subtype.to_owned(), reason };
-        let mut object: serde_json::Map<String, serde_json::Value> =
-            fields.decode().map_err(|error| unreadable(error.to_string()))?;
-        object.insert("subtype".to_owned(), subtype.into());
-        let request = RawJson::from_value(&object)
-            .and_then(|raw| raw.decode::<ClientRequest>())
-            .map_err(|error| unreadable(error.to_string()))?;
-        self.exchange(subtype, request, self.shared.request_timeout).await
+        let request = RawRequest::new(subtype, fields)?;
+        let sets_mode = self.check_raw(subtype, &request.0)?;
+        let limit = self.shared.request_timeout;
+        self.exchange(subtype, sets_mode, limit, |id| encode_line(&request.within(id))).await
     }
 
     /// Makes sure that the CLI can do this, as far as its version is known.
@@ -178,16 +190,19 @@ impl SessionHandle {
         Ok(version.map_or(Ok(()), |version| capability.check(version))?)
     }
 
-    pub(super) async fn exchange(
+    async fn exchange(
         &self,
         subtype: &str,
-        request: ClientRequest,
+        sets_mode: SetsMode,
         limit: Duration,
+        write: impl FnOnce(&RequestId) -> Result<Vec<u8>, EncodeError>,
     ) -> Result<Option<RawJson>, ControlError> {
-        self.check(&request)?;
         let id = self.shared.next_request_id();
+        let line = write(&id)
+            .map_err(|source| ControlError::NotJson { subtype: subtype.to_owned(), source })?;
         let span = spans::request(&self.shared, subtype, &id);
-        let answer = self.exchange_as(id, subtype, request, limit).instrument(span.clone()).await;
+        let exchange = self.exchange_as(id, subtype, sets_mode, &line, limit);
+        let answer = exchange.instrument(span.clone()).await;
         span.record("outcome", spans::outcome(&answer));
         answer
     }
@@ -196,21 +211,17 @@ impl SessionHandle {
         &self,
         id: RequestId,
         subtype: &str,
-        request: ClientRequest,
+        SetsMode(sets_mode): SetsMode,
+        line: &[u8],
         limit: Duration,
     ) -> Result<Option<RawJson>, ControlError> {
         let ended = || ControlError::SessionEnded { subtype: subtype.to_owned() };
-        let sets_mode = matches!(request, ClientRequest::SetPermissionMode(_));
-        let frame = ToCli::from(ControlRequest::new(id.clone(), request));
-        let line = frame
-            .to_line()
-            .map_err(|source| ControlError::NotJson { subtype: subtype.to_owned(), source })?;
         let exchange = async {
             // First, because a request that is not sent need not be withdrawn.
             self.shared.outbox.room().await;
             let answer = self.shared.expect(id.clone(), sets_mode).ok_or_else(ended)?;
             let withdrawal = Withdrawal { shared: &self.shared, id: Some(id) };
-            self.shared.outbox.push(&line).map_err(|_| ended())?;
+            self.shared.outbox.push(line).map_err(|_| ended())?;
             let response = answer.await.map_err(|_| ended())?.map_err(|reason| {
                 ControlError::Unreadable { subtype: subtype.to_owned(), reason }
             })?;

@@ -121,7 +121,7 @@ impl<S: fmt::Debug> fmt::Debug for Turn<S> {
         f.debug_struct("Turn")
             .field("session", &self.session)
             .field("message_id", &self.joiner.message_id())
-            .field("is_over", &self.outcome.is_some())
+            .field("is_over", &self.end.is_some())
             .finish_non_exhaustive()
     }
 }

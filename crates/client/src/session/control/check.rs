@@ -1,23 +1,51 @@
 //! What is not sent, because the CLI would do something else than it is asked for.
 
+use countersign_protocol::RawJson;
 use countersign_protocol::permission::PermissionMode;
-use countersign_protocol::request::{Call as _, ClientRequest, SetPermissionMode};
+use countersign_protocol::request::{Call as _, ClientRequest, Interrupt, SetPermissionMode};
 
 use crate::cli::Capability;
 use crate::error::ControlError;
 use crate::session::SessionHandle;
 
+/// Whether the answer to a request says which permission mode is in force.
+#[derive(Clone, Copy, Debug)]
+pub(in crate::session) struct SetsMode(pub(in crate::session) bool);
+
 impl SessionHandle {
     /// Refuses what this version of the CLI would ignore, or obey where it should refuse.
-    pub(in crate::session) fn check(&self, request: &ClientRequest) -> Result<(), ControlError> {
+    pub(in crate::session) fn check(
+        &self,
+        request: &ClientRequest,
+    ) -> Result<SetsMode, ControlError> {
         match request {
             ClientRequest::Interrupt(interrupt) if interrupt.cancel_queued == Some(true) => {
-                self.need(Capability::CANCEL_QUEUED)
+                self.need(Capability::CANCEL_QUEUED)?;
             }
             ClientRequest::SetPermissionMode(SetPermissionMode { mode: Some(mode), .. }) => {
-                self.check_mode(mode)
+                self.check_mode(mode)?;
             }
-            _ => Ok(()),
+            _ => {}
+        }
+        Ok(SetsMode(matches!(request, ClientRequest::SetPermissionMode(_))))
+    }
+
+    /// [`check`](Self::check) for a request that is sent as it is. One of another shape than the
+    /// types have is for the CLI to judge, unless it would have to be checked.
+    pub(in crate::session) fn check_raw(
+        &self,
+        subtype: &str,
+        request: &RawJson,
+    ) -> Result<SetsMode, ControlError> {
+        match request.decode() {
+            Ok(request) => self.check(&request),
+            Err(_) if ![Interrupt::SUBTYPE, SetPermissionMode::SUBTYPE].contains(&subtype) => {
+                Ok(SetsMode(false))
+            }
+            Err(error) => Err(ControlError::NotARequest {
+                subtype: subtype.to_owned(),
+                reason: error.to_string(),
+            }),
         }
     }
 

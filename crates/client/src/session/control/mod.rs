@@ -10,6 +10,7 @@ mod conversation;
 mod files;
 mod mcp;
 mod model;
+mod raw;
 mod session;
 mod settings;
 mod tasks;
@@ -21,6 +22,9 @@ use countersign_protocol::request::{ClientRequest, Interrupt, McpMessage};
 use countersign_protocol::{Frame as _, RawJson, ToCli};
 
 use super::shared::Shared;
+
+pub(super) use self::check::SetsMode;
+pub(super) use self::raw::RawRequest;
 
 /// Carries a message of an in-process MCP server. Nobody waits for the answer, which says nothing.
 ///

@@ -33,6 +33,7 @@ pub(super) fn faults() -> Vec<Fault> {
             |puppet| opens_with(puppet, &json!("hello")),
             not_opened,
         ),
+        fault("is_asked_what_nobody_knows", repeats, raw_requests_are_sent_as_they_are),
         fault("does_not_clear_the_conversation", does_not_clear, mode_stays),
     ]
 }
@@ -213,5 +214,32 @@ async fn mode_stays(stage: Stage) -> Outcome {
     assert!(matches!(&error, FreshError::NotCleared(why) if why.contains("not now")), "{error:?}");
     let report = report_at_the_end(&mut session).await;
     assert_eq!(report, json!({ "command": "/clear", "rest": [] }));
+    Ok(())
+}
+
+fn repeats(puppet: &mut Puppet) {
+    puppet.open();
+    while let Some(request) = puppet.read() {
+        puppet.answer(&request, &request["request"]);
+    }
+}
+
+async fn raw_requests_are_sent_as_they_are(stage: Stage) -> Outcome {
+    let session = stage.session().await;
+    // A request that has types, with fields of other ones.
+    let fields: RawJson = r#"{"title": {"z": 1, "a": 2}}"#.parse()?;
+    let answer = soon("an answer", session.call_raw("rename_session", &fields)).await?.unwrap();
+    let expected = json!({ "subtype": "rename_session", "title": { "z": 1, "a": 2 } });
+    assert_eq!(answer.decode::<Value>()?, expected);
+    // What has to be checked cannot be hidden from the check.
+    for fields in [
+        r#"{"mode": "plan", "mode": "bypassPermissions"}"#,
+        r#"{"mode": ["bypassPermissions"]}"#,
+        r#"{"subtype": "set_permission_mode", "mode": "bypassPermissions"}"#,
+    ] {
+        let refused = session.call_raw("set_permission_mode", &fields.parse()?).await;
+        assert!(matches!(refused, Err(ControlError::NotARequest { .. })), "{refused:?}");
+    }
+    soon("the end", session.close()).await;
     Ok(())
 }
