@@ -102,6 +102,7 @@ type Reaction = Pin<Box<dyn Future<Output = Result<HookOutput, HandlerFailure>> 
 
 /// A callback for one event.
 #[derive(Clone)]
+#[must_use = "a hook does nothing until it is added to a builder"]
 pub struct Hook {
     event: HookEvent,
     matcher: Option<String>,
@@ -150,7 +151,6 @@ impl Hook {
 
     /// Only for what this pattern matches: the name of a tool, such as `Write|Edit`, for events
     /// about tools. Without it, for everything.
-    #[must_use]
     pub fn matcher(mut self, pattern: impl Into<String>) -> Self {
         self.matcher = Some(pattern.into());
         self
@@ -161,14 +161,12 @@ impl Hook {
     ///
     /// The CLI is given a little more, so that it is told what a hook that takes too long means:
     /// by itself 2.1.62 would go on. It takes no more than 24 days.
-    #[must_use]
     pub fn timeout(mut self, timeout: Duration) -> Self {
         self.timeout = Some(timeout);
         self
     }
 
     /// What its failure means. By default, what it decides about is refused.
-    #[must_use]
     pub fn on_failure(mut self, on_failure: OnFailure) -> Self {
         self.on_failure = on_failure;
         self

@@ -209,7 +209,7 @@ pub use self::options::{
     SettingSource, Skills, Thinking, ToolSet,
 };
 pub use self::query::{QueryError, query};
-pub use self::session::{Session, SessionEnd, SessionHandle, Snapshot};
+pub use self::session::{Session, SessionEnd, SessionHandle, Snapshot, Watch};
 pub use countersign_protocol as protocol;
 
 /// The examples of the README and of the guide are compiled.

@@ -30,6 +30,7 @@ pub struct QuestionAsk {
 
 /// Answers to the questions of one [`QuestionAsk`], checked as they are given.
 #[derive(Debug, Clone)]
+#[must_use = "give them to the question that they answer"]
 pub struct QuestionAnswers {
     questions: Vec<Question>,
     answers: BTreeMap<String, Answer>,
@@ -103,7 +104,6 @@ impl QuestionAsk {
     }
 
     /// No answers yet.
-    #[must_use]
     pub fn answers(&self) -> QuestionAnswers {
         QuestionAnswers {
             questions: self.input.questions.clone(),

@@ -63,6 +63,7 @@ impl PermissionHandler for ReadOnly {
 
 /// What a link of a [`Chain`] says.
 #[derive(Debug)]
+#[must_use = "a verdict that is not returned is a denial"]
 #[non_exhaustive]
 pub enum Verdict {
     /// This is the answer.

@@ -9,13 +9,13 @@ use countersign_protocol::ids::{MessageUuid, RequestId};
 use countersign_protocol::message::UserMessage;
 use countersign_protocol::request::{Call, InitializeResponse};
 use countersign_protocol::{EncodeError, Frame as _, RawJson, ToCli, encode_line};
-use tokio::sync::watch;
 use tracing::Instrument as _;
 
 use super::control::{RawRequest, SetsMode};
 use super::shared::Shared;
 use super::snapshot::{SessionEnd, Snapshot};
 use super::spans;
+use super::watch::Watch;
 use crate::cli::Capability;
 use crate::counters::Stats;
 use crate::error::{ControlError, SendError};
@@ -86,8 +86,8 @@ impl SessionHandle {
 
     /// Follows what is known of the session.
     #[must_use]
-    pub fn watch(&self) -> watch::Receiver<Snapshot> {
-        self.shared.snapshot.subscribe()
+    pub fn watch(&self) -> Watch {
+        Watch::new(&self.shared)
     }
 
     /// What passed through the session so far.
@@ -260,11 +260,10 @@ impl SessionHandle {
 
     /// Waits until the session has ended, by itself or otherwise.
     pub async fn ended(&self) -> SessionEnd {
-        let mut watch = self.watch();
-        let ended = watch.wait_for(|snapshot| snapshot.ended.is_some()).await;
-        match ended.ok().and_then(|snapshot| snapshot.ended.clone()) {
+        let ended = self.watch().wait_for(|snapshot| snapshot.ended.is_some()).await;
+        match ended.and_then(|snapshot| snapshot.ended) {
             Some(ended) => SessionEnd::clone(&ended),
-            // The handle has the sender, so there always is somebody to tell.
+            // There is nothing else that it waits for.
             None => std::future::pending().await,
         }
     }

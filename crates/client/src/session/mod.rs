@@ -16,15 +16,18 @@ mod snapshot;
 mod spans;
 mod stderr;
 mod tasks;
+mod watch;
 
 use std::fmt;
 use std::sync::Arc;
 
 use countersign_protocol::content::Content;
+use countersign_protocol::ids::MessageUuid;
 use countersign_protocol::message::UserMessage;
 
 pub use self::handle::SessionHandle;
 pub use self::snapshot::{SessionEnd, Snapshot};
+pub use self::watch::Watch;
 use crate::builder::SessionBuilder;
 use crate::counters::Stats;
 use crate::error::SendError;
@@ -151,12 +154,14 @@ impl Session {
         Turn::running(self)
     }
 
-    /// Sends a message of the user and returns at once.
+    /// Sends a message of the user, and returns its id as soon as it is on its way; see
+    /// [`SessionHandle::post`]. With the id it can be withdrawn while it is queued: see
+    /// [`SessionHandle::cancel_message`].
     ///
     /// # Errors
     /// When the session has ended.
-    pub async fn post(&self, content: impl Into<Content>) -> Result<(), SendError> {
-        self.handle.post(UserMessage::prompt(content)).await.map(drop)
+    pub async fn post(&self, content: impl Into<Content>) -> Result<MessageUuid, SendError> {
+        self.handle.post(UserMessage::prompt(content)).await
     }
 
     /// What passed through the session so far.

@@ -35,6 +35,7 @@ use crate::session::Session;
 ///
 /// Dropping it leaves the turn running; what it says is then read with
 /// [`Session::next_message`], or by the next turn.
+#[must_use = "a turn that is not read leaves what it says to the next; `Session::post` begins one without reading it"]
 pub struct Turn<S = Session> {
     session: S,
     joiner: Joiner,

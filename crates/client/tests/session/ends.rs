@@ -211,7 +211,7 @@ async fn through(cli: Cli) -> Outcome {
     assert_eq!(outcome.answer(), "It runs.");
     std::fs::write(lab.work().join("go"), "")?;
     let mut watch = session.handle().watch();
-    soon("the turn", watch.wait_for(|snapshot| snapshot.results == 2)).await?;
+    soon("the turn", watch.wait_for(|snapshot| snapshot.results == 2)).await.unwrap();
     let mut turn = session.send("Hello").await?;
     let mut unasked = 0;
     while let Some(event) = soon("an event", turn.next()).await {

@@ -16,6 +16,7 @@ use tracing::Level;
 use tracing_subscriber::fmt::format::FmtSpan;
 
 use crate::kit::{Cli, Outcome, V197, V325, builder, close, lab, on_all, soon, trial};
+use crate::puppet::in_one_thread;
 use crate::stores::variable;
 
 /// A session in which everything that is said is a secret.
@@ -74,6 +75,7 @@ pub(crate) fn trials() -> Vec<Trial> {
     trials.push(Trial::test("observing::spans_have_names_ids_and_outcomes", spans));
     trials.extend(on_all("observing::trace_context_reaches_the_cli", V197, trace_context));
     trials.push(trial("observing::a_session_that_is_shown_keeps_its_secrets", shown));
+    trials.push(trial("observing::a_session_is_watched_to_its_end", watched));
     trials.push(trial("observing::everything_is_counted", counted));
     trials.push(trial("observing::a_request_that_is_none_is_counted_and_refused", malformed));
     trials
@@ -308,4 +310,27 @@ async fn shown() -> Outcome {
     }
     close(session, lab).await;
     Ok(())
+}
+
+async fn watched() -> Outcome {
+    // In one thread, in which whoever holds something that the session needs would wait for ever.
+    in_one_thread(async || {
+        let lab = lab(Cli::Simulated(V325), "otherwise = 'Yes.'").await;
+        let mut session = soon("the start", builder(&lab).connect()).await?;
+        let mut watch = session.handle().watch();
+        let at_first = watch.snapshot();
+        soon("the turn", session.send("Well?").await?.finish()).await?;
+        assert_eq!((at_first.results, watch.snapshot().results), (0, 1));
+        let handle = session.handle();
+        close(session, lab).await;
+        let (mut last, mut changes) = (at_first, 0);
+        while let Some(snapshot) = soon("a change", watch.changed()).await {
+            (last, changes) = (snapshot, changes + 1);
+        }
+        assert!(last.ended.is_some() && changes > 0);
+        assert!(soon("nothing", watch.wait_for(|known| known.ended.is_none())).await.is_none());
+        assert!(soon("nothing", handle.watch().changed()).await.is_none());
+        Ok(())
+    })
+    .await
 }

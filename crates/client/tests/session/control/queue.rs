@@ -2,7 +2,7 @@
 
 use countersign::cli::Capability;
 use countersign::protocol::ids::MessageUuid;
-use countersign::protocol::message::{ResultSubtype, TerminalReason, UserMessage};
+use countersign::protocol::message::{ResultSubtype, TerminalReason};
 use countersign::turn::{Outcome as TurnOutcome, Turn, TurnEvent};
 use countersign::{ControlError, Session};
 use libtest_mimic::Trial;
@@ -43,7 +43,7 @@ async fn begun(session: &mut Session) -> Turn<&mut Session> {
 }
 
 async fn queue(turn: &Turn<&mut Session>, text: &str) -> MessageUuid {
-    turn.session().handle().post(UserMessage::prompt(text)).await.unwrap()
+    turn.session().post(text).await.unwrap()
 }
 
 /// The model was told this last, and nothing of the other message. The CLI tells it of the interrupt

@@ -1,0 +1,66 @@
+//! Following what is known of a session.
+
+use std::fmt;
+use std::sync::Arc;
+
+use tokio::sync::watch;
+
+use super::shared::Shared;
+use super::snapshot::Snapshot;
+
+/// Follows what is known of a session: see [`SessionHandle::watch`](super::SessionHandle::watch).
+///
+/// What it gives are copies, so whoever keeps one holds nobody up. Of changes that come faster than
+/// they are looked at, the last counts.
+#[derive(Clone)]
+pub struct Watch {
+    shared: Arc<Shared>,
+    changes: watch::Receiver<Snapshot>,
+}
+
+impl Watch {
+    pub(super) fn new(shared: &Arc<Shared>) -> Self {
+        Self { shared: Arc::clone(shared), changes: shared.snapshot.subscribe() }
+    }
+
+    /// What is known now. It counts as seen: [`changed`](Self::changed) waits for something newer.
+    pub fn snapshot(&mut self) -> Snapshot {
+        let mut snapshot = self.changes.borrow_and_update().clone();
+        snapshot.open_requests = self.shared.open_requests();
+        snapshot
+    }
+
+    /// Waits for a change, and gives what is known then; none when the session has ended and that was
+    /// seen, because nothing changes any more.
+    ///
+    /// How many requests wait for an answer is in what it gives, but is no change by itself.
+    ///
+    /// Cancel safe: a change is either given or still there.
+    pub async fn changed(&mut self) -> Option<Snapshot> {
+        // In this order: an end that comes between the two is a change.
+        let has_ended = self.changes.borrow().ended.is_some();
+        if has_ended && !self.changes.has_changed().unwrap_or(false) {
+            return None;
+        }
+        self.changes.changed().await.ok()?;
+        Some(self.snapshot())
+    }
+
+    /// Waits until this is so, and gives what is known then; none when the session has ended and it
+    /// is not so.
+    ///
+    /// Cancel safe.
+    pub async fn wait_for(&mut self, mut is_so: impl FnMut(&Snapshot) -> bool) -> Option<Snapshot> {
+        let mut snapshot = self.snapshot();
+        while !is_so(&snapshot) {
+            snapshot = self.changed().await?;
+        }
+        Some(snapshot)
+    }
+}
+
+impl fmt::Debug for Watch {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Watch").field("session", &self.shared).finish_non_exhaustive()
+    }
+}
