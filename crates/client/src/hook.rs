@@ -63,7 +63,7 @@ impl HookContext {
 
 /// The input of an event: its type says which event it is.
 pub trait HookEventInput: Sized + Send + 'static {
-    /// The event; none for the input of any event.
+    /// The event.
     fn event() -> HookEvent;
 
     /// The input, if it is that of this event.

@@ -18,8 +18,8 @@ impl PermissionHandler for DenyAll {
     }
 }
 
-/// Allows everything that can be allowed without a person: questions are left unanswered, and
-/// plans are approved with edits to be asked for, which then are allowed.
+/// Allows everything. Questions are left unanswered; with a plan that is allowed the session returns
+/// to the mode that it was in before it planned, or to the default if it began with planning.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct AllowAll;
 
