@@ -6,7 +6,7 @@ use countersign_protocol::Version;
 use countersign_protocol::hook::HookEvent;
 use countersign_protocol::permission::PermissionMode;
 
-use super::table::{BEHAVIORS, TABLE};
+use super::table::{BEHAVIORS, OLDEST, TABLE};
 
 /// Something that not every version of the CLI can do, and since which version.
 ///
@@ -136,6 +136,12 @@ impl Capability {
     #[must_use]
     pub fn in_version(self, version: Version) -> bool {
         version >= self.since
+    }
+
+    /// Whether every version has it that is supported, so that it need not be looked up which one
+    /// there is.
+    pub(crate) fn in_every_version(self) -> bool {
+        self.in_version(OLDEST)
     }
 
     /// Makes sure that a version has it.

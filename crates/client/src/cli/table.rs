@@ -17,6 +17,9 @@ const V197: Version = Version::new(2, 1, 197);
 const V248: Version = Version::new(2, 1, 248);
 const V325: Version = Version::new(2, 1, 325);
 
+/// The oldest version that is supported.
+pub(super) const OLDEST: Version = V62;
+
 /// What has a name on the wire or the command line.
 pub(super) const TABLE: &[Capability] = &[
     Capability::new(Request, "initialize", V62),

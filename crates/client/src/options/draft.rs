@@ -3,8 +3,8 @@
 use std::collections::BTreeSet;
 use std::ffi::{OsStr, OsString};
 
+use countersign_protocol::RawJson;
 use countersign_protocol::request::Initialize;
-use countersign_protocol::{RawJson, Version};
 use serde::Serialize;
 
 use super::OptionsError;
@@ -12,9 +12,6 @@ use super::environment::compose;
 use super::launch::Launch;
 use super::process::Process;
 use crate::cli::Capability;
-
-/// The oldest version that is tested. What it has need not be looked up.
-const OLDEST: Version = Version::new(2, 1, 62);
 
 /// How long one argument may be: Linux takes 128 KiB, with the byte that ends it.
 const LONGEST_ARGUMENT: usize = 128 * 1024 - 1;
@@ -119,7 +116,7 @@ impl Draft {
 
     /// Notes that this is needed.
     pub(super) fn need(&mut self, capability: Capability) {
-        if !capability.in_version(OLDEST) {
+        if !capability.in_every_version() {
             self.needs.insert(capability);
         }
     }

@@ -31,9 +31,6 @@ use crate::link::{Framing, Mailbox, Outbox};
 use crate::options::{ChildEnvironment, Launch, OptionsError};
 use crate::process::{self, Environment, ShutdownTimes, SpawnSpec, Spawned};
 
-/// The oldest version that is supported. What it has, all have.
-const OLDEST: Version = Version::new(2, 1, 62);
-
 /// How long the CLI may take to tell its version.
 const VERSION: Duration = Duration::from_secs(30);
 
@@ -104,7 +101,7 @@ impl SessionBuilder {
     /// something is asked that not every version has.
     async fn check(&self, launch: &mut Launch) -> Result<Option<Version>, ConnectError> {
         let events = self.handlers.hooks.iter().filter_map(|hook| {
-            Capability::hook_event(hook.event()).filter(|event| !event.in_version(OLDEST))
+            Capability::hook_event(hook.event()).filter(|event| !event.in_every_version())
         });
         launch.needs.extend(events);
         // Without waiting, a call that was put off can be raised before the hooks are known.
