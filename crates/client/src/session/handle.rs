@@ -87,7 +87,7 @@ impl SessionHandle {
     /// Follows what is known of the session.
     #[must_use]
     pub fn watch(&self) -> Watch {
-        Watch::new(&self.shared)
+        Watch::new(self.shared.snapshot.subscribe())
     }
 
     /// What passed through the session so far.

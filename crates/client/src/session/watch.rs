@@ -1,11 +1,9 @@
 //! Following what is known of a session.
 
 use std::fmt;
-use std::sync::Arc;
 
 use tokio::sync::watch;
 
-use super::shared::Shared;
 use super::snapshot::Snapshot;
 
 /// Follows what is known of a session: see [`SessionHandle::watch`](super::SessionHandle::watch).
@@ -14,26 +12,21 @@ use super::snapshot::Snapshot;
 /// they are looked at, the last counts.
 #[derive(Clone)]
 pub struct Watch {
-    shared: Arc<Shared>,
     changes: watch::Receiver<Snapshot>,
 }
 
 impl Watch {
-    pub(super) fn new(shared: &Arc<Shared>) -> Self {
-        Self { shared: Arc::clone(shared), changes: shared.snapshot.subscribe() }
+    pub(super) fn new(changes: watch::Receiver<Snapshot>) -> Self {
+        Self { changes }
     }
 
     /// What is known now. It counts as seen: [`changed`](Self::changed) waits for something newer.
     pub fn snapshot(&mut self) -> Snapshot {
-        let mut snapshot = self.changes.borrow_and_update().clone();
-        snapshot.open_requests = self.shared.open_requests();
-        snapshot
+        self.changes.borrow_and_update().clone()
     }
 
     /// Waits for a change, and gives what is known then; none when the session has ended and that was
     /// seen, because nothing changes any more.
-    ///
-    /// How many requests wait for an answer is in what it gives, but is no change by itself.
     ///
     /// Cancel safe: a change is either given or still there.
     pub async fn changed(&mut self) -> Option<Snapshot> {
@@ -61,6 +54,6 @@ impl Watch {
 
 impl fmt::Debug for Watch {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Watch").field("session", &self.shared).finish_non_exhaustive()
+        f.debug_struct("Watch").finish_non_exhaustive()
     }
 }
