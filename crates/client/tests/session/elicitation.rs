@@ -81,17 +81,22 @@ pub(crate) fn as_a_server() -> Option<ExitCode> {
     Some(ExitCode::SUCCESS)
 }
 
+/// How the CLI starts that server.
+pub(crate) fn server() -> McpServerConfig {
+    let mut server = McpServerConfig::new();
+    server.command = Some(std::env::current_exe().unwrap().display().to_string());
+    server.args = Some(Vec::new());
+    server.env = Some(BTreeMap::from([(SERVER.to_owned(), "1".to_owned())]));
+    server
+}
+
 /// What the server is told.
 async fn told(
     cli: Cli,
     with: impl FnOnce(SessionBuilder) -> SessionBuilder,
 ) -> Result<String, Failed> {
     let lab = lab(cli, &calls(&[("mcp__asker__ask", "{}")], "I read: ${result}")).await;
-    let mut server = McpServerConfig::new();
-    server.command = Some(std::env::current_exe()?.display().to_string());
-    server.args = Some(Vec::new());
-    server.env = Some(BTreeMap::from([(SERVER.to_owned(), "1".to_owned())]));
-    let builder = builder(&lab).mcp_server("asker", server).on_permission(AllowAll);
+    let builder = builder(&lab).mcp_server("asker", server()).on_permission(AllowAll);
     let mut session = start(with(builder)).await?;
     let outcome = say(&mut session, "Ask me.").await?;
     close(session, lab).await;

@@ -1,6 +1,7 @@
 //! Hooks: what they are told, and what their answers do.
 
 mod deciding;
+mod events;
 mod failing;
 mod racing;
 mod telling;
@@ -13,7 +14,7 @@ use crate::asking::{calls, write};
 use crate::kit::{Cli, V197};
 
 pub(crate) fn trials() -> Vec<Trial> {
-    [deciding::trials(), failing::trials(), racing::trials(), telling::trials()]
+    [deciding::trials(), events::trials(), failing::trials(), racing::trials(), telling::trials()]
         .into_iter()
         .flatten()
         .collect()

@@ -52,6 +52,8 @@ pub struct SessionEndInput {
 }
 
 /// The CLI was launched to prepare or maintain a project.
+///
+/// It is for hooks in settings: on 2.1.325, with `--init`, no callback of a client was called.
 #[derive(Debug, Clone, PartialEq, WireObject)]
 #[non_exhaustive]
 pub struct SetupInput {

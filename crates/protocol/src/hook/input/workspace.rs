@@ -74,6 +74,9 @@ pub struct InstructionsLoadedInput {
 }
 
 /// The working directory has changed.
+///
+/// 2.1.197 and 2.1.325 call a callback of a client only when there is a hook for it in the settings
+/// as well.
 #[derive(Debug, Clone, PartialEq, WireObject)]
 #[non_exhaustive]
 pub struct CwdChangedInput {

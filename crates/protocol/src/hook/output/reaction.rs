@@ -72,6 +72,8 @@ pub struct SessionStartOutput {
 }
 
 /// Answers an MCP server in the user's place.
+///
+/// When a callback of a client answers, 2.1.197 and 2.1.325 ask the client all the same.
 #[derive(Debug, Clone, PartialEq, WireObject)]
 #[wire(rename_all = "camelCase")]
 #[non_exhaustive]
@@ -85,6 +87,8 @@ pub struct ElicitationOutput {
 }
 
 /// Changes the user's answer to an MCP server.
+///
+/// 2.1.197 and 2.1.325 do not heed it from a callback of a client.
 #[derive(Debug, Clone, PartialEq, WireObject)]
 #[wire(rename_all = "camelCase")]
 #[non_exhaustive]
