@@ -154,12 +154,17 @@ pub struct PermissionDecision {
 
 open_enum! {
     /// When a message runs that is sent during a turn.
+    ///
+    /// 2.1.197 and 2.1.325 tell them apart. 2.1.62 does not: there, each is read with the results of
+    /// the tools that run, as [`Next`](Self::Next).
     Priority {
-        /// At once.
+        /// As soon as can be: what the model is writing is cut off, a tool that runs is waited for,
+        /// and the turn ends there; the message has the next one.
         Now = "now",
-        /// Next.
+        /// With the results of the tools that run, in the same turn; if the model calls none, in
+        /// the next one. It is what a message without a priority has.
         Next = "next",
-        /// Later.
+        /// In a turn of its own, after the running one.
         Later = "later",
     }
 

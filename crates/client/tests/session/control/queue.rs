@@ -1,14 +1,18 @@
 //! Interrupts, and messages that wait behind a turn.
 
 use countersign::cli::Capability;
+use countersign::permission::AllowAll;
 use countersign::protocol::ids::MessageUuid;
-use countersign::protocol::message::{ResultSubtype, TerminalReason};
+use countersign::protocol::message::{Priority, ResultSubtype, TerminalReason, UserMessage};
+use countersign::protocol::request::McpStatus;
 use countersign::turn::{Outcome as TurnOutcome, Turn, TurnEvent};
 use countersign::{ControlError, Session};
+use countersign_lab::Lab;
+use countersign_lab::script::RequestKind;
 use libtest_mimic::Trial;
 
 use super::has;
-use crate::kit::{Cli, Outcome, V62, V197, V325, builder, close, lab, on_all, soon};
+use crate::kit::{Cli, Outcome, V62, V197, V325, builder, close, lab, on_all, on_real, soon};
 
 pub(super) fn trials() -> Vec<Trial> {
     [
@@ -16,6 +20,7 @@ pub(super) fn trials() -> Vec<Trial> {
         on_all("control::queue::a_queued_message_survives_an_interrupt", V62, survives),
         on_all("control::queue::an_interrupt_can_drop_what_is_queued", V62, dropped),
         on_all("control::queue::a_queued_message_is_withdrawn", V197, withdrawn),
+        on_real("control::queue::priorities_say_when_a_message_is_read", V62, priorities),
     ]
     .into_iter()
     .flatten()
@@ -131,6 +136,92 @@ async fn withdrawn(cli: Cli) -> Outcome {
     assert!(soon("the end", turn.finish()).await?.interrupted());
     let outcome = soon("the turn", session.send("Next.").await?.finish()).await?;
     assert_said(&outcome, "Next.");
+    close(session, lab).await;
+    Ok(())
+}
+
+/// A tool that runs until it is told to stop, and a text that never ends.
+const WAITS: &str = r#"
+otherwise = "You said: ${text}"
+
+[[answer]]
+when = { text = "Run." }
+times = 1
+tool = { name = "Bash", input = { command = "touch runs; while [ ! -e go ]; do sleep 0.05; done", timeout = 600000 } }
+
+[[answer]]
+when = { text = "Write." }
+times = 1
+text = "one two three four"
+hang = 4
+"#;
+
+/// Sends messages with priorities while a turn runs.
+async fn post_all(
+    turn: &Turn<&mut Session>,
+    messages: impl IntoIterator<Item = (&str, Priority)>,
+) -> Outcome {
+    let handle = turn.session().handle();
+    for (text, priority) in messages {
+        handle.post(UserMessage::prompt(text).with_priority(priority)).await?;
+    }
+    // By the time that this is answered, the CLI has read them.
+    handle.call(McpStatus::new()).await?;
+    Ok(())
+}
+
+/// Which of the messages each request to the model has, in their order.
+fn read_in<'a>(lab: &Lab, messages: [&'a str; 3]) -> Vec<Vec<&'a str>> {
+    let requests = lab.model().model_requests();
+    let main = requests.iter().filter(|request| request.kind == Some(RequestKind::Main));
+    main.map(|request| {
+        let said = serde_json::to_string(request.messages()).unwrap();
+        let place = |text: &str| said.find(text);
+        let mut there: Vec<_> = messages.into_iter().filter(|text| place(text).is_some()).collect();
+        there.sort_by_key(|text| place(text));
+        there
+    })
+    .collect()
+}
+
+async fn priorities(cli: Cli) -> Outcome {
+    let lab = lab(cli, WAITS).await;
+    let builder = builder(&lab).on_permission(AllowAll).partial_messages();
+    let mut session = soon("the start", builder.connect()).await?;
+    let turn = session.send("Run.").await?;
+    let running = async {
+        while !lab.work().join("runs").exists() {
+            tokio::time::sleep(std::time::Duration::from_millis(10)).await;
+        }
+    };
+    soon("the tool", running).await;
+    let (later, next) = (("Wait, then.", Priority::Later), ("Next, then.", Priority::Next));
+    let now = ("Now, please.", Priority::Now);
+    if cli.version() < V197 {
+        post_all(&turn, [later, next, now]).await?;
+        std::fs::write(lab.work().join("go"), "")?;
+        soon("the turn", turn.finish()).await?;
+        let all = ["Wait, then.", "Next, then.", "Now, please."];
+        assert_eq!(read_in(&lab, all), [&[][..], &all[..]], "all are read in the running turn");
+        close(session, lab).await;
+        return Ok(());
+    }
+    post_all(&turn, [later, next]).await?;
+    std::fs::write(lab.work().join("go"), "")?;
+    soon("the turn", turn.finish()).await?;
+    let outcome = soon("the turn of the later one", session.current_turn().finish()).await?;
+    assert_eq!(outcome.answer(), "You said: Wait, then.");
+    let read = read_in(&lab, ["Wait, then.", "Next, then.", "Now, please."]);
+    assert_eq!(read, [&[][..], &["Next, then."], &["Next, then.", "Wait, then."]]);
+
+    let turn = begun(&mut session).await;
+    post_all(&turn, [("Later still.", Priority::Later), now]).await?;
+    let cut = soon("the end", turn.finish()).await?;
+    assert_eq!(cut.result.terminal_reason, Some(TerminalReason::AbortedStreaming));
+    for expected in ["Now, please.", "Later still."] {
+        let outcome = soon("its turn", session.current_turn().finish()).await?;
+        assert!(outcome.answer().ends_with(expected), "{}", outcome.answer());
+    }
     close(session, lab).await;
     Ok(())
 }
