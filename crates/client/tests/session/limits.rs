@@ -3,10 +3,12 @@
 use std::time::Duration;
 
 use countersign::hook::Hook;
-use countersign::permission::PermissionAsk;
+use countersign::permission::{AllowAll, PermissionAsk};
+use countersign::process::Leftovers;
 use countersign::protocol::hook::{HookOutput, PreToolUseInput};
 use countersign::{LimitReached, Limits, SendError, Session, TurnError};
 use libtest_mimic::Trial;
+use rustix::process::{Pid, Signal, kill_process};
 
 use crate::kit::{Cli, Outcome, V62, V325, builder, close, lab, on_all, soon, trial};
 
@@ -39,18 +41,32 @@ text = "That was it."
 
 const SHORT: Duration = Duration::from_millis(300);
 
+/// A limit that the real CLI does not reach by being slow.
+fn limit(cli: Cli) -> Duration {
+    match cli {
+        Cli::Simulated(_) => SHORT,
+        Cli::Real(_) => Duration::from_secs(4),
+    }
+}
+
 pub(crate) fn trials() -> Vec<Trial> {
-    let mut trials = on_all("limits::a_turn_that_takes_too_long_is_interrupted", V62, turn_time);
-    trials.extend([
-        trial("limits::a_silent_turn_is_interrupted_and_the_session_goes_on", silence),
-        trial("limits::a_cli_that_does_not_heed_the_interrupt_is_stopped", stopped),
-        trial("limits::a_session_ends_when_its_time_is_up", session_time),
-        trial("limits::a_session_ends_when_it_costs_too_much", cost),
-        trial("limits::a_session_ends_after_its_turns", turns),
+    // The limits are ours, so one version of the real CLI is enough where it does nothing of its
+    // own but end.
+    [
+        on_all("limits::a_turn_that_takes_too_long_is_interrupted", V62, turn_time),
+        on_all("limits::a_silent_turn_is_interrupted_and_the_session_goes_on", V325, silence),
+        on_all("limits::a_cli_that_does_not_heed_the_interrupt_is_stopped", V325, stopped),
+        on_all("limits::a_session_ends_when_its_time_is_up", V325, session_time),
+        on_all("limits::a_session_ends_when_it_costs_too_much", V325, cost),
+        on_all("limits::a_session_ends_after_its_turns", V325, turns),
+    ]
+    .into_iter()
+    .flatten()
+    .chain([
         trial("limits::the_time_of_a_person_does_not_count", person),
         trial("limits::the_time_of_a_hook_counts", hook),
-    ]);
-    trials
+    ])
+    .collect()
 }
 
 const SIMULATED: Cli = Cli::Simulated(V325);
@@ -83,58 +99,74 @@ async fn turn_time(cli: Cli) -> Outcome {
     Ok(())
 }
 
-async fn silence() -> Outcome {
-    let lab = lab(SIMULATED, HANGS).await;
-    let limited = builder(&lab).limits(Limits::new().silence(SHORT));
+async fn silence(cli: Cli) -> Outcome {
+    let lab = lab(cli, HANGS).await;
+    let limit = limit(cli);
+    let limited = builder(&lab).limits(Limits::new().silence(limit));
     let mut session = soon("the start", limited.connect()).await?;
     let outcome = soon("the turn", session.send("Count.").await?.finish()).await?;
-    assert!(!outcome.succeeded(), "{outcome:?}");
-    assert_eq!(session.snapshot().limit_reached, Some(LimitReached::Silence(SHORT)));
+    assert!(outcome.interrupted() && !outcome.succeeded(), "{outcome:?}");
+    assert_eq!(session.snapshot().limit_reached, Some(LimitReached::Silence(limit)));
     assert!(session.snapshot().ended.is_none());
+    let outcome = soon("the turn", session.send("And now?").await?.finish()).await?;
+    assert_eq!(outcome.answer(), "Here I am again.");
     close(session, lab).await;
     Ok(())
 }
 
-async fn stopped() -> Outcome {
-    let lab = lab(SIMULATED, FREEZES).await;
-    let limited = builder(&lab).limits(Limits::new().silence(SHORT).grace(SHORT));
+async fn stopped(cli: Cli) -> Outcome {
+    // The real CLI never gets as far as to freeze by itself.
+    let lab = lab(cli, if matches!(cli, Cli::Real(_)) { HANGS } else { FREEZES }).await;
+    let limit = limit(cli);
+    let limited = builder(&lab).limits(Limits::new().silence(limit).grace(SHORT));
     let mut session = soon("the start", limited.connect()).await?;
-    let error = soon("the turn", session.send("How are you?").await?.finish()).await.err().unwrap();
+    let mark = session.mark().unwrap();
+    let turn = session.send("How are you?").await?;
+    if matches!(cli, Cli::Real(_)) {
+        for process in Leftovers::of_mark(mark).find() {
+            kill_process(Pid::from_raw(process.id.pid()).unwrap(), Signal::STOP)?;
+        }
+    }
+    let error = soon("the turn", turn.finish()).await.err().unwrap();
     let TurnError::SessionEnded(end) = &error else { panic!("{error:?}") };
-    assert_eq!(end.limit, Some(LimitReached::Silence(SHORT)));
+    assert_eq!(end.limit, Some(LimitReached::Silence(limit)));
     assert!(error.to_string().contains("said nothing"), "{error}");
-    ends_by(session, LimitReached::Silence(SHORT)).await;
+    ends_by(session, LimitReached::Silence(limit)).await;
+    assert_eq!(Leftovers::of_mark(mark).find(), []);
     lab.close().await?;
     Ok(())
 }
 
-async fn session_time() -> Outcome {
-    let lab = lab(SIMULATED, HANGS).await;
-    let limited = builder(&lab).limits(Limits::new().session_time(SHORT));
+async fn session_time(cli: Cli) -> Outcome {
+    let lab = lab(cli, HANGS).await;
+    let limit = limit(cli);
+    let limited = builder(&lab).limits(Limits::new().session_time(limit));
     let mut session = soon("the start", limited.connect()).await?;
     // The turn is interrupted, or does not begin any more.
     if let Ok(turn) = session.send("Count.").await {
         let outcome = soon("the turn", turn.finish()).await;
         assert!(!outcome.is_ok_and(|outcome| outcome.succeeded()));
     }
-    ends_by(session, LimitReached::SessionTime(SHORT)).await;
+    ends_by(session, LimitReached::SessionTime(limit)).await;
     lab.close().await?;
     Ok(())
 }
 
-async fn cost() -> Outcome {
-    let lab = lab(SIMULATED, WRITE).await;
-    let limited = builder(&lab).limits(Limits::new().session_cost_usd(0.000_001));
+async fn cost(cli: Cli) -> Outcome {
+    let lab = lab(cli, WRITE).await;
+    let limits = Limits::new().session_cost_usd(0.000_001);
+    let limited = builder(&lab).limits(limits).on_permission(AllowAll);
     let mut session = soon("the start", limited.connect()).await?;
     let outcome = soon("the turn", session.send("Write it.").await?.finish()).await?;
     assert_eq!(outcome.answer(), "That was it.", "a turn that is done is done");
+    assert!(outcome.total_cost_usd() > 0.000_001);
     ends_by(session, LimitReached::SessionCostUsd(0.000_001)).await;
     lab.close().await?;
     Ok(())
 }
 
-async fn turns() -> Outcome {
-    let lab = lab(SIMULATED, "otherwise = 'Yes.'").await;
+async fn turns(cli: Cli) -> Outcome {
+    let lab = lab(cli, "otherwise = 'Yes.'").await;
     let limited = builder(&lab).limits(Limits::new().session_turns(2));
     let mut session = soon("the start", limited.connect()).await?;
     for _ in 0..2 {
