@@ -14,6 +14,9 @@ use crate::asking::{say, start};
 /// Says to this very program that it is to be that CLI, and what it asks: a list of requests.
 const ASKER: &str = "COUNTERSIGN_TEST_ASKER";
 
+/// What that CLI writes to its standard error.
+pub(crate) const MUTTERS: &str = "COUNTERSIGN_TEST_ASKER_MUTTERS";
+
 /// Plays a CLI, if that is what this program was started for: asks everything at once, and says in
 /// its only turn what it was told.
 pub(crate) fn as_an_asker() -> Option<ExitCode> {
@@ -21,6 +24,9 @@ pub(crate) fn as_an_asker() -> Option<ExitCode> {
     let requests: Vec<Value> = serde_json::from_str(&requests).unwrap();
     let (mut initialize, mut answers) = (Value::Null, vec![Value::Null; requests.len()]);
     let (mut is_asked, mut left) = (false, requests.len());
+    if let Ok(words) = std::env::var(MUTTERS) {
+        std::io::stderr().write_all(words.as_bytes()).unwrap();
+    }
     for line in std::io::stdin().lock().lines() {
         let line: Value = serde_json::from_str(&line.unwrap()).unwrap();
         match line["type"].as_str() {

@@ -7,14 +7,22 @@ use std::sync::{Arc, Mutex};
 
 use countersign::SessionBuilder;
 use countersign::hook::Hook;
-use countersign::permission::PermissionAsk;
-use countersign::protocol::hook::{HookOutput, PostToolUseInput};
+use countersign::permission::{AllowAll, PermissionAsk};
+use countersign::protocol::ask::{
+    DialogAnswer, DialogBehavior, ElicitationAction, ElicitationAnswer, RequestUserDialog,
+};
+use countersign::protocol::hook::{
+    HookOutput, PostToolUseInput, PreToolUseInput, UserPromptSubmitInput, UserPromptSubmitOutput,
+};
 use countersign::protocol::permission::PermissionMode;
 use countersign::turn::Decision;
 use libtest_mimic::Trial;
+use serde_json::{Value, json};
 use tracing::Level;
 use tracing_subscriber::fmt::format::FmtSpan;
 
+use crate::asker::{MUTTERS, answers};
+use crate::asking::calls;
 use crate::kit::{Cli, Outcome, V197, V325, builder, close, lab, on_all, soon, trial};
 use crate::puppet::in_one_thread;
 use crate::stores::variable;
@@ -71,6 +79,10 @@ pub(crate) fn trials() -> Vec<Trial> {
             let name = format!("observing::what_is_said_is_only_in_a_trace::{level}::{cli:?}");
             trials.push(Trial::test(name, move || secrets(cli, level)));
         }
+    }
+    for level in [Level::DEBUG, Level::TRACE] {
+        let name = format!("observing::what_is_asked_and_answered_is_only_in_a_trace::{level}");
+        trials.push(Trial::test(name, move || asked(level)));
     }
     trials.push(Trial::test("observing::spans_have_names_ids_and_outcomes", spans));
     trials.extend(on_all("observing::trace_context_reaches_the_cli", V197, trace_context));
@@ -174,6 +186,127 @@ fn secrets(cli: Cli, level: Level) -> Outcome {
     Ok(())
 }
 
+/// Requests of every kind that has a handler, with secrets in them.
+fn secret_requests() -> Vec<Value> {
+    let hook = |id: &str, event: &str, secret: &str| {
+        json!({"subtype": "hook_callback", "callback_id": id, "input": {
+            "hook_event_name": event, "session_id": "s", "transcript_path": "/t", "cwd": "/c",
+            "prompt": secret, "tool_name": "Bash", "tool_use_id": "toolu_1",
+            "tool_input": {"command": secret},
+        }})
+    };
+    let elicit = |message: &str| json!({"subtype": "elicitation", "mcp_server_name": "vault", "message": message});
+    let dialog = |secret: &str| {
+        json!({"subtype": "request_user_dialog", "dialog_kind": "goal_proposal",
+            "payload": {"condition": secret}})
+    };
+    let mut requests = vec![
+        hook("hook_0", "UserPromptSubmit", "secret-hook-input"),
+        hook("hook_1", "PreToolUse", "secret-hook-command"),
+        elicit("secret-question"),
+        elicit("secret-question that fails"),
+        dialog("secret-payload"),
+        dialog("secret-payload that fails"),
+        // Without the tool that it is about.
+        json!({"subtype": "can_use_tool", "input": {"command": "secret-malformed"}}),
+    ];
+    if cfg!(feature = "mcp") {
+        let message = |message: Value| json!({"subtype": "mcp_message", "server_name": "vault", "message": message});
+        requests.extend([
+            message(json!({"jsonrpc": "2.0", "id": 0, "method": "initialize", "params": {
+                "protocolVersion": "2025-11-25", "capabilities": {},
+                "clientInfo": {"name": "asker", "version": "1"},
+            }})),
+            message(json!({"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {
+                "name": "open", "arguments": {"key": "secret-argument"},
+            }})),
+            message(json!({"jsonrpc": "2.0", "id": 2, "method": "tools/call", "params": {
+                "name": "break", "arguments": {"key": "secret-crowbar"},
+            }})),
+        ]);
+    }
+    requests
+}
+
+/// Handlers that answer with secrets, and fail with some.
+fn secret_handlers() -> SessionBuilder {
+    let builder = SessionBuilder::new()
+        .env(MUTTERS, "secret-stderr\n")
+        .hook(Hook::new(|_: UserPromptSubmitInput, _| async {
+            let output = UserPromptSubmitOutput::new();
+            HookOutput::from(output.with_additional_context("secret-hook-output"))
+        }))
+        .hook(Hook::new(|_: PreToolUseInput, _| async { Err::<(), _>("secret-hook-error") }))
+        .on_elicitation(|ask| async move {
+            if ask.message.contains("fails") {
+                return Err("secret-elicitation-error");
+            }
+            let answer = ElicitationAnswer::new(ElicitationAction::Accept);
+            Ok(answer.with_content(json!({"name": "secret-name"})))
+        })
+        .on_dialog(["goal_proposal"], |ask: RequestUserDialog| async move {
+            if ask.payload.as_str().contains("fails") {
+                return Err("secret-dialog-error");
+            }
+            let answer = DialogAnswer::new(DialogBehavior::Completed);
+            Ok(answer.with_result(json!("secret-choice")))
+        });
+    #[cfg(feature = "mcp")]
+    let builder = {
+        use countersign::mcp::{Tool, ToolServer};
+        use countersign::protocol::RawJson;
+        let open = Tool::new("open", "Opens.", |_: RawJson| async {
+            Ok::<_, std::convert::Infallible>("secret-treasure")
+        });
+        let pry = Tool::new("break", "Breaks.", |_: RawJson| async {
+            Err::<String, _>("secret-tool-error")
+        });
+        builder.in_process_mcp(ToolServer::new("vault").tool(open).tool(pry))
+    };
+    builder
+}
+
+/// Everything that the CLI may ask, of a program that asks it all: the real CLI asks what it likes.
+fn asked(level: Level) -> Outcome {
+    let log = logged(level, async {
+        let said = answers(secret_handlers(), &secret_requests()).await?;
+        assert!(said.iter().all(|answer| !answer.is_null()), "{said:?}");
+        Ok(())
+    })?;
+    assert!(log.contains("session ended"), "{log}");
+    let mut secrets = vec![
+        "secret-hook-input",
+        "secret-hook-output",
+        "secret-hook-command",
+        "secret-hook-error",
+        "secret-question",
+        "secret-name",
+        "secret-elicitation-error",
+        "secret-payload",
+        "secret-choice",
+        "secret-dialog-error",
+        "secret-malformed",
+        "secret-stderr",
+    ];
+    if cfg!(feature = "mcp") {
+        secrets.extend([
+            "secret-argument",
+            "secret-treasure",
+            "secret-crowbar",
+            "secret-tool-error",
+        ]);
+    }
+    for secret in secrets {
+        assert_eq!(log.contains(secret), level == Level::TRACE, "{secret} in {log}");
+    }
+    for kind in ["hook", "elicitation", "dialog", "mcp"] {
+        let span = format!(r#"handler{{kind="{kind}""#);
+        let is_there = kind != "mcp" || cfg!(feature = "mcp");
+        assert_eq!(log.contains(&span), is_there, "{span} in {log}");
+    }
+    Ok(())
+}
+
 fn spans() -> Outcome {
     let log = logged(Level::DEBUG, async {
         let lab = lab(Cli::Simulated(V325), SECRETS).await;
@@ -219,13 +352,20 @@ fn spans() -> Outcome {
     Ok(())
 }
 
+/// The CLI has it, and what the CLI starts has it from there.
 async fn trace_context(cli: Cli) -> Outcome {
-    let lab = lab(cli, "otherwise = 'Yes.'").await;
+    let command = r#"{"command": "echo $TRACEPARENT and $TRACESTATE"}"#;
+    let lab = lab(cli, &calls(&[("Bash", command)], "I read: ${result}")).await;
     let parent = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01";
     let traced = builder(&lab).trace_parent(parent).trace_state("vendor=1");
-    let session = soon("the start", traced.connect()).await?;
+    let mut session = soon("the start", traced.on_permission(AllowAll).connect()).await?;
     assert_eq!(variable(&session, "TRACEPARENT").as_deref(), Some(parent));
     assert_eq!(variable(&session, "TRACESTATE").as_deref(), Some("vendor=1"));
+    let outcome = soon("the turn", session.send("Look.").await?.finish()).await?;
+    // The simulated CLI starts no commands.
+    if matches!(cli, Cli::Real(_)) {
+        assert_eq!(outcome.answer(), format!("I read: {parent} and vendor=1"));
+    }
     close(session, lab).await;
     Ok(())
 }
