@@ -212,8 +212,9 @@ pub use self::query::{QueryError, query};
 pub use self::session::{Session, SessionEnd, SessionHandle, Snapshot, Watch};
 pub use countersign_protocol as protocol;
 
-/// The examples of the README and of the guide are compiled.
+/// The examples of the README and of the guides are compiled.
 #[cfg(all(doctest, feature = "mcp"))]
 #[doc = include_str!("../../../README.md")]
 #[doc = include_str!("../../../docs/client.md")]
+#[doc = include_str!("../../../docs/observing.md")]
 struct Guide;
