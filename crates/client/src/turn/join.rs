@@ -41,6 +41,8 @@ pub(super) struct Joiner {
     began: bool,
     /// A line that could not be read, and may have been the result.
     missed: Option<String>,
+    /// Whether the CLI has said that it took up something else, of which there is no result yet.
+    busy_otherwise: bool,
     texts: Vec<String>,
     thoughts: Vec<String>,
     calls: Vec<(ToolCall, Instant)>,
@@ -57,6 +59,7 @@ impl Joiner {
             taken_up: false,
             began: false,
             missed: None,
+            busy_otherwise: false,
             texts: Vec::new(),
             thoughts: Vec::new(),
             calls: Vec::new(),
@@ -111,8 +114,10 @@ impl Joiner {
                 vec![TurnEvent::Other(message)]
             }
             FromCli::CommandLifecycle(lifecycle) => {
-                if self.message.as_ref() == Some(&lifecycle.command_uuid) {
-                    self.taken_up |= lifecycle.state == CommandState::Started;
+                let is_ours = self.message.as_ref() == Some(&lifecycle.command_uuid);
+                if lifecycle.state == CommandState::Started {
+                    self.taken_up |= is_ours;
+                    self.busy_otherwise |= !is_ours;
                 }
                 vec![TurnEvent::Other(message)]
             }
@@ -258,6 +263,7 @@ impl Joiner {
 
     fn result(&mut self, result: ResultMessage, decisions: &Decisions) -> Joined {
         if !self.is_ours(&Whose::of(&result)) {
+            self.busy_otherwise = false;
             self.unasked.push(result.clone());
             return Joined::Event(TurnEvent::Unasked(Box::new(result)));
         }
@@ -286,13 +292,14 @@ impl Joiner {
     ///
     /// 2.1.325 says which messages a turn took up. Before that it is the first result after the
     /// message was taken up, which its echo tells; and where there is no echo, the first result of
-    /// a turn that somebody asked for.
+    /// a turn that somebody asked for. A turn that the CLI makes of a request of ours, such as
+    /// `set_cwd`, names no message, but has one: that it was taken up is said before.
     fn is_ours(&self, result: &Whose) -> bool {
         let Some(message) = &self.message else { return true };
         if result.messages.contains(message) || self.taken_up {
             return true;
         }
-        result.messages.is_empty() && !result.is_of_task
+        result.messages.is_empty() && !result.is_of_task && !self.busy_otherwise
     }
 
     /// Whether the turn is known to have begun.
@@ -313,7 +320,8 @@ impl Joiner {
             Unread::Lost(error) => return Joined::Failed(error, TurnEvent::Other(message)),
             Unread::Echo(echoed) => self.taken_up |= self.message.as_ref() == Some(&echoed),
             Unread::Anything(problem) => self.missed = Some(problem),
-            Unread::Result(..) | Unread::Other => {}
+            Unread::Result(..) => self.busy_otherwise = false,
+            Unread::Other => {}
         }
         Joined::Event(TurnEvent::Other(message))
     }

@@ -41,7 +41,8 @@ impl SessionHandle {
     }
 
     /// Changes with how many tokens the model may think; `None` goes back to what the session began
-    /// with, and 0 turns thinking off where the model lets it.
+    /// with, and 0 turns thinking off where the model lets it. Any other number is for models that
+    /// think with a budget, such as Claude Sonnet 4.5; newer ones think as much as they see fit.
     ///
     /// # Errors
     /// As [`call`](Self::call).
@@ -54,6 +55,10 @@ impl SessionHandle {
     }
 
     /// Changes how thinking is shown; `None` goes back to the CLI's own way.
+    ///
+    /// Before 2.1.325 the CLI also takes back what
+    /// [`set_max_thinking_tokens`](Self::set_max_thinking_tokens) has set, which is to be set again
+    /// then; 2.1.62 does nothing else.
     ///
     /// # Errors
     /// As [`call`](Self::call).

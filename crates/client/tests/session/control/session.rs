@@ -6,6 +6,7 @@ use countersign::transcript::Sessions;
 use libtest_mimic::Trial;
 
 use super::{OK, assert_refused, has, turn};
+use crate::asking::requests;
 use crate::kit::{Cli, Outcome, V62, V197, V325, builder, close, lab, on_all, on_real, soon};
 
 pub(super) fn trials() -> Vec<Trial> {
@@ -53,6 +54,12 @@ async fn model(cli: Cli) -> Outcome {
     session.reset_model().await?;
     let (began, ..) = turn(&mut session, "Hello").await;
     assert_eq!(began.model, first.model);
+    if let Some(requests) = requests(cli, &lab) {
+        let asked: Vec<_> = requests.iter().map(|request| &request["model"]).collect();
+        // The CLI may add to the name how much the model can read, which is not for the model.
+        let name = first.model.split('[').next().unwrap();
+        assert_eq!(asked, [name, "claude-other-1", name]);
+    }
     if has(cli, "list_models") {
         assert_eq!(session.list_models().await?.len(), session.models().len());
     }
@@ -60,17 +67,40 @@ async fn model(cli: Cli) -> Outcome {
     Ok(())
 }
 
+/// With a model that thinks with a budget; others think as much as they see fit.
 async fn thinking(cli: Cli) -> Outcome {
     let lab = lab(cli, OK).await;
-    let mut session = soon("the start", builder(&lab).connect()).await?;
+    let builder = builder(&lab).model("claude-sonnet-4-5");
+    let mut session = soon("the start", builder.connect()).await?;
+    turn(&mut session, "Hello").await;
     session.set_max_thinking_tokens(Some(0)).await?;
-    session.set_thinking_display(Some(ThinkingDisplay::Omitted)).await?;
-    let (.., outcome) = turn(&mut session, "Hello").await;
-    assert_eq!(outcome.answer(), "ok");
-    session.set_max_thinking_tokens(None).await?;
+    turn(&mut session, "Hello").await;
+    session.set_thinking_display(Some(ThinkingDisplay::Summarized)).await?;
+    session.set_max_thinking_tokens(Some(4096)).await?;
+    turn(&mut session, "Hello").await;
     session.set_thinking_display(None).await?;
+    turn(&mut session, "Hello").await;
+    session.set_max_thinking_tokens(None).await?;
     let (.., outcome) = turn(&mut session, "Hello").await;
     assert_eq!(outcome.answer(), "ok");
+    if let Some(requests) = requests(cli, &lab) {
+        let asked: Vec<_> = requests.iter().map(|request| &request["thinking"]).collect();
+        let [at_first, off, changed, shown, reset] = asked[..] else { panic!("{asked:?}") };
+        let tokens = |thinking: &serde_json::Value| thinking["budget_tokens"].as_u64();
+        assert!(tokens(at_first).is_some_and(|tokens| tokens != 4096), "{at_first}");
+        // 2.1.62 says nothing when there is none.
+        assert!(off["type"] == "disabled" || off.is_null(), "{off}");
+        assert_eq!(tokens(changed), Some(4096));
+        assert_eq!(tokens(reset), tokens(at_first));
+        if cli.version() >= V197 {
+            assert_eq!(changed["display"], "summarized");
+        }
+        if cli.version() >= V325 {
+            assert_eq!((tokens(shown), &shown["display"]), (Some(4096), &at_first["display"]));
+        } else {
+            assert_eq!(tokens(shown), tokens(at_first));
+        }
+    }
     close(session, lab).await;
     Ok(())
 }
@@ -133,7 +163,15 @@ async fn acknowledged(cli: Cli) -> Outcome {
 }
 
 async fn cwd(cli: Cli) -> Outcome {
-    let lab = lab(cli, OK).await;
+    let script = r#"
+        otherwise = "ok"
+
+        [[answer]]
+        when = { text = "Where?" }
+        times = 1
+        tool = { name = "Bash", input = { command = "pwd" } }
+    "#;
+    let lab = lab(cli, script).await;
     let folder = lab.work().join("below");
     std::fs::create_dir(&folder)?;
     let mut session = soon("the start", builder(&lab).connect()).await?;
@@ -147,8 +185,9 @@ async fn cwd(cli: Cli) -> Outcome {
     let response = session.call(request.with_trusted_directory(needs.directory)).await?;
     let SetCwdResponse::Ok(changed) = response else { panic!("{response:?}") };
     assert!(changed.changed);
-    let (began, ..) = turn(&mut session, "Hello").await;
+    let (began, _, outcome) = turn(&mut session, "Where?").await;
     assert_eq!(began.cwd, folder);
+    assert_eq!(outcome.tool_calls[0].result.as_ref().unwrap().text(), folder);
     let response = session.set_cwd("/nonexistent").await?;
     assert!(matches!(response, SetCwdResponse::Rejected(_)), "{response:?}");
     close(session, lab).await;
