@@ -16,8 +16,8 @@ use libtest_mimic::{Failed, Trial};
 use serde_json::{Value, json};
 
 use crate::asker::{answers, initialized_with, write_line};
-use crate::asking::{Noted, calls, on_real, say, start};
-use crate::kit::{Cli, Outcome, V197, builder, close, lab, trial};
+use crate::asking::{Noted, calls, on_real, requests, say, start};
+use crate::kit::{Cli, Outcome, V197, V325, builder, close, lab, trial};
 
 pub(crate) fn trials() -> Vec<Trial> {
     // The simulated CLI starts no servers.
@@ -25,6 +25,7 @@ pub(crate) fn trials() -> Vec<Trial> {
         on_real("elicitation::it_is_answered", V197, accepted),
         on_real("elicitation::it_is_declined_without_a_handler", V197, nobody),
         on_real("elicitation::a_handler_that_fails_has_answered_nothing", V197, failing),
+        on_real("dialogs::a_refusal_of_the_model_is_put_to_the_user", V325, refused),
     ]
     .into_iter()
     .flatten()
@@ -174,5 +175,58 @@ async fn dialogs() -> Outcome {
 async fn no_dialogs() -> Outcome {
     let initialize = initialized_with(SessionBuilder::new()).await?;
     assert_eq!(initialize.get("supportedDialogKinds"), None);
+    Ok(())
+}
+
+const REFUSES: &str = r#"
+otherwise = "Another model answers."
+
+[[answer]]
+when = { model = "claude-opus-5-5" }
+blocks = []
+stop_reason = "refusal"
+"#;
+
+/// The one dialog that the real CLI is seen to show in the laboratory. Of the others, that of the
+/// sandbox needs bubblewrap, that of a goal a tool that is switched off here, that of reads outside
+/// the folder did not come, and the rest need an account, a browser or a terminal.
+async fn refused(cli: Cli) -> Outcome {
+    let lab = lab(cli, REFUSES).await;
+    let asked = Noted::<RequestUserDialog>::default();
+    let noted = asked.clone();
+    let builder = builder(&lab)
+        .model("claude-opus-5-5")
+        .settings(json!({"switchModelsOnFlag": false}))
+        // Otherwise the API says which refusals another model may answer.
+        .env("CLAUDE_CODE_REFUSAL_FALLBACK_CATCH_ALL", "1")
+        .on_dialog(["refusal_fallback_prompt"], move |ask: RequestUserDialog| {
+            noted.note(ask);
+            let is_first = noted.all().len() == 1;
+            async move {
+                if is_first {
+                    return Ok(DialogAnswer::new(DialogBehavior::Cancelled));
+                }
+                let answer = DialogAnswer::new(DialogBehavior::Completed);
+                Ok::<_, HandlerFailure>(answer.with_result(json!("retry_fallback")))
+            }
+        });
+    let mut session = start(builder).await?;
+    let outcome = say(&mut session, "Say it.").await?;
+    assert!(!outcome.succeeded(), "{outcome:?}");
+    let outcome = say(&mut session, "Say it all the same.").await?;
+    assert_eq!(outcome.answer(), "Another model answers.");
+    let asked = asked.all();
+    assert_eq!(asked.len(), 2);
+    for ask in asked {
+        assert_eq!(ask.dialog_kind, "refusal_fallback_prompt");
+        let payload: Value = ask.payload.decode()?;
+        assert_eq!(payload["originalModel"], "claude-opus-5-5");
+        assert_eq!(payload["fallbackModel"], "claude-opus-5");
+    }
+    let models: Vec<_> =
+        requests(cli, &lab).unwrap().iter().map(|request| request["model"].clone()).collect();
+    let others = models.iter().filter(|model| *model == "claude-opus-5").count();
+    assert_eq!((others, models.last()), (1, Some(&json!("claude-opus-5"))), "{models:?}");
+    close(session, lab).await;
     Ok(())
 }

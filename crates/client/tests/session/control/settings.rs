@@ -116,6 +116,11 @@ async fn written(cli: Cli) -> Outcome {
     let file = lab.work().join(".claude/settings.local.json");
     let written: Value = serde_json::from_str(&std::fs::read_to_string(file)?)?;
     assert_eq!(written, style);
+    let settings = session.settings().await?;
+    let local = settings.sources.iter().find(|layer| layer.source == SettingsSource::Local);
+    assert_eq!(local.unwrap().settings.decode::<Value>()?, style);
+    let effective: Value = settings.effective.decode()?;
+    assert_eq!(effective["outputStyle"], "Explanatory");
     let refused = session.update_settings(SettingsSource::Local, json!({"env": {}})).await;
     assert_refused(cli, refused, None);
     close(session, lab).await;

@@ -3,7 +3,7 @@
 //!
 //! Two events cannot be brought about in a session like this. `Setup` is for `--init` and
 //! `--maintenance`, and is over before the CLI has read which hooks a client has; `TeammateIdle`
-//! needs a team of agents, which no tool of a session without a terminal can make. [`LEFT_OUT`] has
+//! needs a team of agents, and the tools that a session like this has make none. [`LEFT_OUT`] has
 //! them, and the test fails when one of them comes after all.
 //!
 //! `CwdChanged` comes to a client only when there is a hook for it in the settings as well: the CLI
