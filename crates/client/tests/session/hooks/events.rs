@@ -1,13 +1,12 @@
 //! Every event, told with its own input, and what the answers to the events do that the other tests
 //! leave out. All of it happens in one session.
 //!
-//! Two events cannot be brought about in a session like this. `Setup` is for `--init` and
-//! `--maintenance`, and is over before the CLI has read which hooks a client has; `TeammateIdle`
+//! Two events cannot be brought about in a session like this. For `Setup`, which `--init` and
+//! `--maintenance` are for, the CLI runs the hooks of settings and calls no client; `TeammateIdle`
 //! needs a team of agents, and the tools that a session like this has make none. [`LEFT_OUT`] has
 //! them, and the test fails when one of them comes after all.
 //!
-//! `CwdChanged` comes to a client only when there is a hook for it in the settings as well: the CLI
-//! looks at those to tell whether it has to watch the folder.
+//! `CwdChanged` comes to a client only when there is a hook for it in the settings as well.
 
 use std::collections::BTreeSet;
 use std::path::Path;

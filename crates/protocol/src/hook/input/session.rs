@@ -53,7 +53,7 @@ pub struct SessionEndInput {
 
 /// The CLI was launched to prepare or maintain a project.
 ///
-/// It is for hooks in settings: on 2.1.325, with `--init`, no callback of a client was called.
+/// It is for hooks in settings: 2.1.197 and 2.1.325 call no callback of a client.
 #[derive(Debug, Clone, PartialEq, WireObject)]
 #[non_exhaustive]
 pub struct SetupInput {
