@@ -130,11 +130,12 @@ impl Session {
     /// Ends the process of a session that waits on one call, and gives what is needed to go on.
     ///
     /// Handlers that are running for it are dropped, and what runs in the background ends. The
-    /// session is only ended once it is certain that its transcript has the call.
+    /// session is only ended once it is certain that its transcript has the call and that nobody
+    /// has answered it: an answer that comes first wins, and one that comes later goes nowhere.
     ///
     /// # Errors
-    /// When the session waits on no call or on several, or its transcript does not have the call;
-    /// it then goes on as before.
+    /// When the session waits on no call or on several, its transcript does not have the call, or
+    /// the call was answered meanwhile; it then goes on as before.
     pub async fn park(self) -> Result<ParkingToken, (Self, ParkError)> {
         match self.ready_to_park().await {
             Ok(token) => {
@@ -156,6 +157,11 @@ impl Session {
         };
         // The CLI writes its transcript when it gets to it, after it has asked.
         MarkPlace::of(&token)?.wait_for_call(self.shared().request_timeout).await?;
-        Ok(token)
+        // Meanwhile it may have been answered. A call that runs must not be brought back.
+        match self.shared().put_off(&token.tool_use_id()?) {
+            Ok(()) => Ok(token),
+            Err(0) => Err(ParkError::NotAsking),
+            Err(count) => Err(ParkError::Several { count }),
+        }
     }
 }

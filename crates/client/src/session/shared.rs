@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use countersign_protocol::ask::CanUseTool;
 use countersign_protocol::control::{ControlCancelRequest, ControlResponse, Response};
-use countersign_protocol::ids::RequestId;
+use countersign_protocol::ids::{RequestId, ToolUseId};
 use countersign_protocol::request::{Call as _, Initialize, InitializeResponse, SetPermissionMode};
 use countersign_protocol::{Frame as _, RawJson, ToCli};
 use tokio::sync::{oneshot, watch};
@@ -333,6 +333,26 @@ impl Shared {
         if let Some(open) = lock(&self.incoming).remove(id) {
             open.cancelled.cancel();
         }
+    }
+
+    /// Takes the one permission that is asked for out of the list, without an answer: from now on
+    /// nobody can give one. Whoever is still at it learns that nothing is wanted any more.
+    ///
+    /// # Errors
+    /// With the number of permissions that are asked for, when it is not this call alone.
+    pub(crate) fn put_off(&self, call: &ToolUseId) -> Result<(), usize> {
+        let mut incoming = lock(&self.incoming);
+        let mut asked =
+            incoming.iter().filter_map(|(id, open)| Some((id, open.permission.as_ref()?)));
+        let id = match (asked.next(), asked.count()) {
+            (Some((id, request)), 0) if request.tool_use_id == *call => id.clone(),
+            (Some(_), 0) | (None, _) => return Err(0),
+            (Some(_), others) => return Err(others + 1),
+        };
+        if let Some(open) = incoming.remove(&id) {
+            open.cancelled.cancel();
+        }
+        Ok(())
     }
 
     /// How many requests of the CLI wait for an answer.

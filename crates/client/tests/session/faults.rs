@@ -9,6 +9,7 @@ mod ending;
 mod frozen;
 mod handlers;
 mod lines;
+mod parking;
 mod real;
 mod results;
 mod simulated;
@@ -28,6 +29,7 @@ pub(crate) fn faults() -> Vec<Fault> {
         handlers::faults(),
         lines::faults(),
         results::faults(),
+        parking::faults(),
     ]
     .into_iter()
     .flatten()

@@ -1,0 +1,76 @@
+//! Parking, while somebody answers.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use countersign::park::ParkError;
+use countersign::permission::PermissionAsk;
+use countersign::transcript::ProjectKey;
+use serde_json::json;
+use tokio::sync::Notify;
+
+use crate::kit::{Outcome, soon};
+use crate::puppet::{Fault, Puppet, Stage, connect, fault, report_at_the_end, until};
+
+const SESSION: &str = "6f1c1f5e-3a53-4a0c-8a1c-5a2f4f4a9d10";
+
+pub(super) fn faults() -> Vec<Fault> {
+    vec![fault("is_parked_while_somebody_answers", asks_one, it_is_not_parked)]
+}
+
+fn asks_one(puppet: &mut Puppet) {
+    puppet.open();
+    puppet.ask("r1", "Write", &json!({}));
+    puppet.read_type("control_response");
+    puppet.sign("answered");
+    puppet.report_answers();
+}
+
+/// The transcript has the call only after it was answered: the tool runs, and must not be raised
+/// again.
+async fn it_is_not_parked(stage: Stage) -> Outcome {
+    let home = tempfile::tempdir()?;
+    let decided = Arc::new(Notify::new());
+    let decision = Arc::clone(&decided);
+    let builder = stage
+        .builder()
+        .cwd(home.path())
+        .env("CLAUDE_CONFIG_DIR", home.path())
+        .session_id(SESSION)
+        .on_permission(move |ask: PermissionAsk| {
+            let decision = Arc::clone(&decision);
+            async move {
+                decision.notified().await;
+                ask.allow()
+            }
+        });
+    let session = connect(builder).await;
+    until("the ask", || session.open_permissions().len() == 1).await;
+    let answering = async {
+        decided.notify_one();
+        stage.signed("answered").await;
+        write_call(home.path())
+    };
+    let (parked, written) = soon("parking", async {
+        // In this order: it waits for the transcript when the answer comes.
+        tokio::join!(biased; session.park(), answering)
+    })
+    .await;
+    written?;
+    let (mut session, error) = parked.unwrap_err();
+    assert!(matches!(error, ParkError::NotAsking), "{error}");
+    report_at_the_end(&mut session).await;
+    Ok(())
+}
+
+/// Writes a transcript with the call that the puppet asks for.
+fn write_call(home: &Path) -> std::io::Result<()> {
+    let folder = home.join("projects").join(ProjectKey::of(home).as_str());
+    std::fs::create_dir_all(&folder)?;
+    let call = json!({ "type": "tool_use", "id": "toolu_r1", "name": "Write", "input": {} });
+    let entry = json!({
+        "type": "assistant", "uuid": "a", "sessionId": SESSION,
+        "message": { "id": "m", "role": "assistant", "content": [call] },
+    });
+    std::fs::write(folder.join(format!("{SESSION}.jsonl")), format!("{entry}\n"))
+}
