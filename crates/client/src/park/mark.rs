@@ -8,6 +8,7 @@ use std::time::Duration;
 
 use countersign_protocol::RawJson;
 use countersign_protocol::ask::CanUseTool;
+use countersign_protocol::ids::MessageUuid;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use serde_json::value::RawValue;
@@ -42,8 +43,8 @@ pub enum MarkError {
         /// The call.
         call: String,
     },
-    /// The call has a result.
-    #[error("the call {call} has a result already")]
+    /// The call has a result, or the model was told what was decided about it.
+    #[error("the call {call} was answered already")]
     Done {
         /// The call.
         call: String,
@@ -63,6 +64,8 @@ pub enum MarkError {
 pub(super) struct MarkPlace {
     transcript: PathBuf,
     call: CanUseTool,
+    /// The message that tells the model what was decided, where the call does not come back.
+    told: MessageUuid,
     mode: String,
 }
 
@@ -99,7 +102,7 @@ impl MarkPlace {
 
     pub(super) fn at(transcript: PathBuf, token: &ParkingToken) -> Result<Self, MarkError> {
         let mode = token.mode.clone().unwrap_or_else(|| "default".to_owned());
-        Ok(Self { transcript, call: token.request()?, mode })
+        Ok(Self { transcript, call: token.request()?, told: token.telling()?, mode })
     }
 
     /// Waits until the transcript has the call, and checks that it can be brought back.
@@ -115,6 +118,11 @@ impl MarkPlace {
             }
             tokio::time::sleep(LOOK).await;
         }
+    }
+
+    /// Checks that the call can be brought back, or the model can be told of it.
+    pub(super) fn check(&self) -> Result<(), MarkError> {
+        self.find().map(drop)
     }
 
     /// Adds the mark, unless it is there.
@@ -167,7 +175,7 @@ impl MarkPlace {
 
     fn find(&self) -> Result<Found, MarkError> {
         let file = File::open(&self.transcript).map_err(|source| self.io(source))?;
-        let mut state = Scan::new(self.call.tool_use_id.as_str());
+        let mut state = Scan::new(self.call.tool_use_id.as_str(), &self.told);
         let mut reader = BufReader::with_capacity(256 * 1024, file);
         let mut line = Vec::new();
         loop {
@@ -234,6 +242,8 @@ fn copy_folder(from: &Path, to: &Path) -> io::Result<()> {
 /// Looks through a transcript for one call.
 struct Scan<'a> {
     call: &'a str,
+    /// The message that would tell the model what was decided.
+    told: &'a MessageUuid,
     /// The message of the model that makes the call.
     message: Option<String>,
     /// The last line of it.
@@ -248,6 +258,7 @@ struct Scan<'a> {
 #[derive(Deserialize)]
 struct Entry<'a> {
     r#type: Option<&'a str>,
+    uuid: Option<&'a str>,
     #[serde(borrow)]
     message: Option<&'a RawValue>,
     #[serde(borrow)]
@@ -276,9 +287,10 @@ struct Attachment {
 }
 
 impl<'a> Scan<'a> {
-    fn new(call: &'a str) -> Self {
+    fn new(call: &'a str, told: &'a MessageUuid) -> Self {
         Self {
             call,
+            told,
             message: None,
             parent: None,
             siblings: Vec::new(),
@@ -293,6 +305,7 @@ impl<'a> Scan<'a> {
         match entry.r#type {
             Some("assistant") => self.assistant(&entry, line),
             Some("user") => {
+                self.is_done |= entry.uuid == Some(self.told.as_str());
                 for block in blocks(&entry) {
                     if let Some(done) = block.tool_use_id {
                         self.is_done |= done == self.call;

@@ -6,7 +6,8 @@ use std::time::Duration;
 
 use countersign_protocol::Version;
 use countersign_protocol::ask::CanUseTool;
-use countersign_protocol::ids::RequestId;
+use countersign_protocol::ids::{MessageUuid, RequestId};
+use countersign_protocol::message::UserMessage;
 use countersign_protocol::permission::PermissionResult;
 use thiserror::Error;
 use tokio_util::sync::CancellationToken;
@@ -60,6 +61,13 @@ pub enum ResumeError {
         "the process that was parked still runs, and two must not go on with one session: end it first"
     )]
     StillRunning,
+    /// The call was answered: it has a result, or the model was told what was decided. The token is
+    /// used up. [`SessionBuilder::resume`] goes on with the session.
+    #[error("the call {call} was answered already, so there is nothing to give it an answer for")]
+    AlreadyDone {
+        /// The call.
+        call: String,
+    },
     /// The token cannot be read.
     #[error("the token cannot be read: {0}")]
     Token(#[from] serde_json::Error),
@@ -83,9 +91,13 @@ impl SessionBuilder {
     /// those of the token unless they are set here. In another home folder the transcript is
     /// brought from where it was, if it can be.
     ///
+    /// A token can be tried again when it is not known whether it was delivered: one whose call has
+    /// a result is refused. Only a call that was allowed and was running when its process died is
+    /// raised again, because its outcome is in no transcript.
+    ///
     /// # Errors
-    /// When the old process still runs, or the session cannot be started again. That the CLI does
-    /// not ask again is not an error: see [`Raised`].
+    /// When the old process still runs, the call was answered already, or the session cannot be
+    /// started again. That the CLI does not ask again is not an error: see [`Raised`].
     pub async fn resume_parked(
         self,
         token: &ParkingToken,
@@ -116,20 +128,20 @@ impl SessionBuilder {
         let others = Arc::clone(&self.handlers.permission);
         let answering = Answering::new(request.tool_use_id.clone(), answer, others);
         let builder = self.going_on(token).on_permission(answering.clone());
-        let marked = builder.marked(token).await;
+        let marked = builder.marked(token).await?;
         let session = builder.connect().await?;
         let why = match marked {
-            Ok(()) => match raised(&session, &answering).await {
+            Marked::Yes => match raised(&session, &answering).await {
                 Ok(()) => return Ok(Resumed { session, raised: Raised::SameCall }),
                 Err(why) => why,
             },
-            Err(why) => why,
+            Marked::No { why } => why,
         };
         // Whoever takes the answer gives it: should the call be raised now, it is asked like any.
         match answering.take() {
             None => Ok(Resumed { session, raised: Raised::SameCall }),
             Some(answer) => {
-                tell(&session, &answering, request, answer).await?;
+                tell(&session, &answering, token.telling()?, request, answer).await?;
                 Ok(Resumed { session, raised: Raised::Told { why } })
             }
         }
@@ -143,26 +155,44 @@ impl SessionBuilder {
     }
 
     /// Sees to it that the transcript is there, and says which call was put off.
-    async fn marked(&self, token: &ParkingToken) -> Result<(), String> {
+    async fn marked(&self, token: &ParkingToken) -> Result<Marked, ResumeError> {
         let version = match token.version() {
             Some(version) => Some(version),
             None => self.version().await.ok(),
         };
-        if let Some(version) = version.filter(|version| *version < SINCE) {
-            return Err(format!("{version} does not ask again for a call; {SINCE} does"));
-        }
-        let place = self.place().map_err(|error| error.to_string())?;
-        let (token, here) = (token.clone(), place.transcript_path(&token.session_id()));
+        let too_old = version.filter(|version| *version < SINCE);
+        let here = match self.place() {
+            Ok(place) => place.transcript_path(&token.session_id()),
+            Err(error) => return Ok(Marked::No { why: error.to_string() }),
+        };
+        let token = token.clone();
         let work = move || {
             let here = here.ok_or(MarkError::NoTranscript)?;
             if let Some(there) = token.transcript.as_deref().filter(|there| there.exists()) {
                 bring(there, Path::new(&here))?;
             }
-            MarkPlace::at(here, &token)?.mark()
+            let place = MarkPlace::at(here, &token)?;
+            if too_old.is_some() { place.check() } else { place.mark() }
         };
-        let marked = tokio::task::spawn_blocking(work).await;
-        marked.map_err(|error| error.to_string())?.map_err(|error| error.to_string())
+        let why = match tokio::task::spawn_blocking(work).await {
+            Ok(Err(MarkError::Done { call })) => return Err(ResumeError::AlreadyDone { call }),
+            Ok(Err(error)) => error.to_string(),
+            Err(error) => error.to_string(),
+            Ok(Ok(())) => match too_old {
+                None => return Ok(Marked::Yes),
+                Some(version) => {
+                    format!("{version} does not ask again for a call; {SINCE} does")
+                }
+            },
+        };
+        Ok(Marked::No { why })
     }
+}
+
+/// Whether a transcript says which call was put off.
+enum Marked {
+    Yes,
+    No { why: String },
 }
 
 /// Waits until the call was asked for.
@@ -181,6 +211,7 @@ async fn raised(session: &Session, answering: &Answering) -> Result<(), String> 
 async fn tell(
     session: &Session,
     answering: &Answering,
+    telling: MessageUuid,
     request: CanUseTool,
     answer: Answer,
 ) -> Result<(), ResumeError> {
@@ -204,7 +235,9 @@ async fn tell(
     if answer.allows() {
         answering.grant(Grant { tool, input, answer });
     }
-    session.post(text).await?;
+    let mut message = UserMessage::prompt(text);
+    message.uuid = Some(telling);
+    session.handle().post(message).await?;
     Ok(())
 }
 

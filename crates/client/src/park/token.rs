@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use countersign_protocol::Version;
 use countersign_protocol::ask::CanUseTool;
-use countersign_protocol::ids::{SessionId, ToolUseId};
+use countersign_protocol::ids::{MessageUuid, SessionId, ToolUseId};
 use countersign_protocol::permission::PermissionMode;
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
@@ -90,6 +90,19 @@ impl ParkingToken {
     #[must_use]
     pub fn mode(&self) -> Option<PermissionMode> {
         self.mode.as_deref().map(PermissionMode::from)
+    }
+
+    /// The id of the message that tells the model what was decided, if it comes to that: always the
+    /// same for one call, so that a transcript shows whether it was told.
+    pub(super) fn telling(&self) -> Result<MessageUuid, serde_json::Error> {
+        // FNV-1a with 128 bits.
+        const BASIS: u128 = 0x6c62_272e_07bb_0142_62b8_2175_6295_c58d;
+        const PRIME: u128 = 0x0000_0000_0100_0000_0000_0000_0000_013b;
+        let call = self.tool_use_id()?;
+        let bytes = self.session.bytes().chain([0]).chain(call.as_str().bytes());
+        let hash = bytes.fold(BASIS, |hash, byte| (hash ^ u128::from(byte)).wrapping_mul(PRIME));
+        let uuid = uuid::Builder::from_random_bytes(hash.to_be_bytes()).into_uuid();
+        Ok(MessageUuid::from(uuid.to_string()))
     }
 
     pub(super) fn version(&self) -> Option<Version> {
