@@ -83,7 +83,8 @@ impl SessionBuilder {
         self
     }
 
-    /// The working folder. Default: that of this process.
+    /// The working folder. A relative path is meant from that of this process, which is also the
+    /// default.
     pub fn cwd(mut self, folder: impl Into<PathBuf>) -> Self {
         self.options.process.cwd = Some(folder.into());
         self
@@ -228,11 +229,16 @@ impl Process {
     }
 
     pub(super) fn working_folder(&self) -> Result<Option<PathBuf>, OptionsError> {
-        if let Some(folder) = &self.cwd {
-            reject_nul("cwd", folder.as_os_str())?;
-            reject_empty("cwd", &folder.to_string_lossy())?;
-        }
-        Ok(self.cwd.clone())
+        let Some(folder) = &self.cwd else { return Ok(None) };
+        let text = folder.to_string_lossy();
+        reject_nul("cwd", folder.as_os_str())?;
+        reject_empty("cwd", &text)?;
+        // What is kept of a session is read by processes with another folder.
+        let absolute = std::path::absolute(folder).map_err(|_| {
+            let problem = "the folder of this process is gone: give an absolute path";
+            OptionsError::value("cwd", &text, problem)
+        })?;
+        Ok(Some(absolute))
     }
 
     pub(super) const fn environment(&self) -> &Environment {

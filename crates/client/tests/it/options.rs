@@ -415,6 +415,10 @@ fn the_process() {
     refused(builder().trace_state("a=b"), "`trace_parent`");
     refused(builder().trace_parent("abc"), "hex digits");
     refused(builder().client_app("a\nb"), "one line");
+    // A token that is made of it is used by processes in other folders.
+    let here = std::env::current_dir().unwrap();
+    let launch = builder().cwd("a/b").preview().unwrap();
+    assert_eq!(launch.cwd.as_deref(), Some(&*here.join("a/b")));
     refused(builder().cwd(""), "empty");
     refused(builder().executable("/nowhere/claude"), "/nowhere/claude (not there)");
 }
