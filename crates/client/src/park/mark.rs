@@ -1,7 +1,7 @@
 //! The mark in a transcript that makes the CLI ask again.
 
 use std::collections::BTreeMap;
-use std::fs::{self, File, OpenOptions};
+use std::fs::{File, OpenOptions};
 use std::io::{self, BufRead as _, BufReader, Read as _, Seek as _, SeekFrom, Write as _};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -55,6 +55,18 @@ pub enum MarkError {
         /// How many.
         count: usize,
     },
+    /// The transcript in another home folder has the call, and the one here has something else.
+    #[error(
+        "{there} has the call, and {here} has what that one lacks: move one of them away",
+        there = there.display(),
+        here = here.display()
+    )]
+    Diverged {
+        /// The transcript in the folder that the session would go on in.
+        here: PathBuf,
+        /// The transcript of the token.
+        there: PathBuf,
+    },
     /// The token cannot be read.
     #[error("the request in the token cannot be read: {0}")]
     Token(#[from] serde_json::Error),
@@ -97,10 +109,10 @@ struct Found {
 impl MarkPlace {
     pub(super) fn of(token: &ParkingToken) -> Result<Self, MarkError> {
         let transcript = token.transcript.clone().ok_or(MarkError::NoTranscript)?;
-        Self::at(transcript, token)
+        Ok(Self::at(transcript, token)?)
     }
 
-    pub(super) fn at(transcript: PathBuf, token: &ParkingToken) -> Result<Self, MarkError> {
+    pub(super) fn at(transcript: PathBuf, token: &ParkingToken) -> Result<Self, serde_json::Error> {
         let mode = token.mode.clone().unwrap_or_else(|| "default".to_owned());
         Ok(Self { transcript, call: token.request()?, told: token.telling()?, mode })
     }
@@ -117,6 +129,22 @@ impl MarkPlace {
                 Err(error) => return Err(error),
             }
             tokio::time::sleep(LOOK).await;
+        }
+    }
+
+    pub(super) fn transcript(&self) -> &Path {
+        &self.transcript
+    }
+
+    /// Whether the transcript has the call, whatever became of it.
+    pub(super) fn has_call(&self) -> Result<bool, MarkError> {
+        match self.find() {
+            Err(MarkError::NoCall { .. }) => Ok(false),
+            Err(MarkError::Io { source, .. }) if source.kind() == io::ErrorKind::NotFound => {
+                Ok(false)
+            }
+            Ok(_) | Err(MarkError::Done { .. } | MarkError::Others { .. }) => Ok(true),
+            Err(error) => Err(error),
         }
     }
 
@@ -202,41 +230,6 @@ impl MarkPlace {
     fn io(&self, source: io::Error) -> MarkError {
         MarkError::Io { path: self.transcript.clone(), source }
     }
-}
-
-/// Copies a transcript to another place, with what belongs to it, if it is not there.
-pub(super) fn bring(from: &Path, to: &Path) -> Result<(), MarkError> {
-    let copy = || {
-        if to.exists() || from == to {
-            return Ok(());
-        }
-        if let Some(folder) = to.parent() {
-            fs::create_dir_all(folder)?;
-        }
-        // Under its name only when it is complete.
-        let part = to.with_extension("part");
-        fs::copy(from, &part)?;
-        fs::rename(&part, to)?;
-        copy_folder(&from.with_extension(""), &to.with_extension(""))
-    };
-    copy().map_err(|source| MarkError::Io { path: from.to_owned(), source })
-}
-
-fn copy_folder(from: &Path, to: &Path) -> io::Result<()> {
-    if !from.is_dir() {
-        return Ok(());
-    }
-    fs::create_dir_all(to)?;
-    for entry in fs::read_dir(from)? {
-        let entry = entry?;
-        let (from, to) = (entry.path(), to.join(entry.file_name()));
-        if entry.file_type()?.is_dir() {
-            copy_folder(&from, &to)?;
-        } else {
-            fs::copy(&from, &to)?;
-        }
-    }
-    Ok(())
 }
 
 /// Looks through a transcript for one call.

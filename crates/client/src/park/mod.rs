@@ -15,6 +15,7 @@
 //! [`SessionBuilder::resume_parked`]: crate::SessionBuilder::resume_parked
 //! [`SessionHandle::parking_tokens`]: crate::SessionHandle::parking_tokens
 
+mod bring;
 mod grant;
 mod mark;
 mod resume;

@@ -1,6 +1,5 @@
 //! Going on with a session that was parked.
 
-use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -12,8 +11,9 @@ use countersign_protocol::permission::PermissionResult;
 use thiserror::Error;
 use tokio_util::sync::CancellationToken;
 
+use super::bring::bring;
 use super::grant::{Answer, Answering, Grant};
-use super::mark::{MarkError, MarkPlace, bring};
+use super::mark::{MarkError, MarkPlace};
 use super::token::ParkingToken;
 use crate::builder::SessionBuilder;
 use crate::error::{ConnectError, SendError};
@@ -68,6 +68,9 @@ pub enum ResumeError {
         /// The call.
         call: String,
     },
+    /// The transcript of the session cannot be brought from where it was.
+    #[error("the transcript cannot be brought here: {0}")]
+    Transcript(#[source] MarkError),
     /// The token cannot be read.
     #[error("the token cannot be read: {0}")]
     Token(#[from] serde_json::Error),
@@ -89,15 +92,15 @@ impl SessionBuilder {
     /// and for that call. What else the session asks goes to the handlers of this builder, which
     /// should be set up like the one that the session was started with; the mode and the folder are
     /// those of the token unless they are set here. In another home folder the transcript is
-    /// brought from where it was, if it can be.
+    /// brought from where it was, if it is there; one that is here gives way if it is older.
     ///
     /// A token can be tried again when it is not known whether it was delivered: one whose call has
     /// a result is refused. Only a call that was allowed and was running when its process died is
     /// raised again, because its outcome is in no transcript.
     ///
     /// # Errors
-    /// When the old process still runs, the call was answered already, or the session cannot be
-    /// started again. That the CLI does not ask again is not an error: see [`Raised`].
+    /// When the old process still runs, the call was answered already, the transcript is there
+    /// and cannot be brought, or the session cannot be started again. That the CLI does not ask again is not an error: see [`Raised`].
     pub async fn resume_parked(
         self,
         token: &ParkingToken,
@@ -166,24 +169,27 @@ impl SessionBuilder {
             Err(error) => return Ok(Marked::No { why: error.to_string() }),
         };
         let token = token.clone();
-        let work = move || {
-            let here = here.ok_or(MarkError::NoTranscript)?;
-            if let Some(there) = token.transcript.as_deref().filter(|there| there.exists()) {
-                bring(there, Path::new(&here))?;
+        let work = move || -> Result<_, ResumeError> {
+            let Some(here) = here else { return Ok(Err(MarkError::NoTranscript)) };
+            let here = MarkPlace::at(here, &token)?;
+            if let Some(there) = token.transcript.clone().filter(|there| there.exists()) {
+                // Without it the session would go on with less than it had.
+                bring(&MarkPlace::at(there, &token)?, &here).map_err(ResumeError::Transcript)?;
             }
-            let place = MarkPlace::at(here, &token)?;
-            if too_old.is_some() { place.check() } else { place.mark() }
+            Ok(if too_old.is_some() { here.check() } else { here.mark() })
         };
         let why = match tokio::task::spawn_blocking(work).await {
-            Ok(Err(MarkError::Done { call })) => return Err(ResumeError::AlreadyDone { call }),
-            Ok(Err(error)) => error.to_string(),
-            Err(error) => error.to_string(),
-            Ok(Ok(())) => match too_old {
-                None => return Ok(Marked::Yes),
-                Some(version) => {
+            Ok(marked) => match (marked?, too_old) {
+                (Ok(()), None) => return Ok(Marked::Yes),
+                (Ok(()), Some(version)) => {
                     format!("{version} does not ask again for a call; {SINCE} does")
                 }
+                (Err(MarkError::Done { call }), _) => {
+                    return Err(ResumeError::AlreadyDone { call });
+                }
+                (Err(error), _) => error.to_string(),
             },
+            Err(error) => error.to_string(),
         };
         Ok(Marked::No { why })
     }

@@ -13,6 +13,7 @@ use countersign::park::{ParkingToken, Resumed};
 use countersign::permission::{AnswerError, PermissionAnswer, PermissionAsk};
 use countersign::{Session, SessionBuilder};
 use countersign_lab::Lab;
+use countersign_lab::script::RequestKind;
 use libtest_mimic::Trial;
 
 use crate::kit::soon;
@@ -74,7 +75,8 @@ async fn resume(
 
 /// What the model was told last.
 fn last_request(lab: &Lab) -> String {
-    let requests = lab.model().requests();
+    let mut requests = lab.model().model_requests();
+    requests.retain(|request| request.kind == Some(RequestKind::Main));
     requests.last().map(|request| request.body.to_string()).unwrap_or_default()
 }
 
