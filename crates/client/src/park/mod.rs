@@ -19,6 +19,7 @@ mod bring;
 mod grant;
 mod mark;
 mod resume;
+mod tell;
 mod token;
 
 pub use self::mark::MarkError;

@@ -4,20 +4,16 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use countersign_protocol::Version;
-use countersign_protocol::ask::CanUseTool;
-use countersign_protocol::ids::{MessageUuid, RequestId};
-use countersign_protocol::message::UserMessage;
-use countersign_protocol::permission::PermissionResult;
 use thiserror::Error;
-use tokio_util::sync::CancellationToken;
 
 use super::bring::bring;
-use super::grant::{Answer, Answering, Grant};
+use super::grant::{Answer, Answering};
 use super::mark::{MarkError, MarkPlace};
+use super::tell::{Told, Untold};
 use super::token::ParkingToken;
 use crate::builder::SessionBuilder;
 use crate::error::{ConnectError, SendError};
-use crate::permission::{AnswerError, HandlerFailure, PermissionAnswer, PermissionAsk};
+use crate::permission::{AnswerError, FreshStart, HandlerFailure, PermissionAnswer, PermissionAsk};
 use crate::process::ProcessId;
 use crate::session::Session;
 
@@ -31,11 +27,15 @@ const SINCE: Version = Version::new(2, 1, 197);
 #[derive(Debug)]
 #[non_exhaustive]
 pub struct Resumed {
-    /// The session. Its turn is running: see
+    /// The session. Unless the answer was [stopped](Raised::Stopped) its turn is running: see
     /// [`Session::current_turn`](crate::Session::current_turn).
     pub session: Session,
     /// How the answer reached it.
     pub raised: Raised,
+    /// A plan that was approved to be carried out in a new conversation, when no turn is running
+    /// with whose outcome it could come. [`Session::begin_fresh`](crate::Session::begin_fresh) does
+    /// it.
+    pub fresh_start: Option<FreshStart>,
 }
 
 /// How the answer reached a session that was parked.
@@ -47,6 +47,12 @@ pub enum Raised {
     /// The CLI did not ask again. The model was told what was decided; if that was to allow the
     /// call, the same call may run once without asking.
     Told {
+        /// Why it did not ask.
+        why: String,
+    },
+    /// The CLI did not ask again, and the answer was one that ends the turn. So the model was told
+    /// nothing, and no turn is running.
+    Stopped {
         /// Why it did not ask.
         why: String,
     },
@@ -110,7 +116,9 @@ impl SessionBuilder {
     }
 
     /// Goes on with a session that was parked, without an answer: the handler of this builder is
-    /// asked for the call as it would have been.
+    /// asked for the call as it would have been, with the limit of
+    /// [`permission_timeout`](Self::permission_timeout). Where the CLI does not ask again, this
+    /// returns when the handler has decided.
     ///
     /// # Errors
     /// As [`resume_parked`](Self::resume_parked).
@@ -127,27 +135,30 @@ impl SessionBuilder {
         if token.process.is_some_and(ProcessId::is_alive) {
             return Err(ResumeError::StillRunning);
         }
-        let request = token.request()?;
+        let request = Arc::new(token.request()?);
         let others = Arc::clone(&self.handlers.permission);
+        let limit = self.handlers.permission_timeout;
         let answering = Answering::new(request.tool_use_id.clone(), answer, others);
         let builder = self.going_on(token).on_permission(answering.clone());
         let marked = builder.marked(token).await?;
         let session = builder.connect().await?;
+        let same = |session| Resumed { session, raised: Raised::SameCall, fresh_start: None };
         let why = match marked {
             Marked::Yes => match raised(&session, &answering).await {
-                Ok(()) => return Ok(Resumed { session, raised: Raised::SameCall }),
+                Ok(()) => return Ok(same(session)),
                 Err(why) => why,
             },
             Marked::No { why } => why,
         };
         // Whoever takes the answer gives it: should the call be raised now, it is asked like any.
-        match answering.take() {
-            None => Ok(Resumed { session, raised: Raised::SameCall }),
-            Some(answer) => {
-                tell(&session, &answering, token.telling()?, request, answer).await?;
-                Ok(Resumed { session, raised: Raised::Told { why } })
-            }
-        }
+        let Some(answer) = answering.take() else { return Ok(same(session)) };
+        let telling = token.telling()?;
+        let untold = Untold { session: &session, answering: &answering, request, telling, limit };
+        let (raised, fresh_start) = match untold.tell(answer).await? {
+            Told::Decided => (Raised::Told { why }, None),
+            Told::Nothing { fresh_start } => (Raised::Stopped { why }, fresh_start),
+        };
+        Ok(Resumed { session, raised, fresh_start })
     }
 
     /// Goes on with the session of a token.
@@ -211,55 +222,4 @@ async fn raised(session: &Session, answering: &Answering) -> Result<(), String> 
             Err(format!("the CLI did not ask for the call again within {RAISED:?}"))
         }
     }
-}
-
-/// Tells the model what was decided, and lets it make the call.
-async fn tell(
-    session: &Session,
-    answering: &Answering,
-    telling: MessageUuid,
-    request: CanUseTool,
-    answer: Answer,
-) -> Result<(), ResumeError> {
-    let (tool, input) = (request.tool_name.clone(), request.input.clone());
-    let ask =
-        PermissionAsk::new(RequestId::from("parked"), Arc::new(request), CancellationToken::new());
-    let answer = answer.decide(ask).await.map_err(ResumeError::Answer)?;
-    let text = match &answer.result {
-        PermissionResult::Allow(allow) => {
-            let changed = answer.input_changed;
-            let with = allow.updated_input.as_ref().filter(|_| changed);
-            said_yes(&tool, &input, with)
-        }
-        PermissionResult::Deny(deny) => format!(
-            "While this session was paused, the user decided about your pending call of {tool}: \
-             it is denied. The reason: {}",
-            deny.message
-        ),
-        other => format!("The pending call of {tool} was answered with {}.", other.name()),
-    };
-    if answer.allows() {
-        answering.grant(Grant { tool, input, answer });
-    }
-    let mut message = UserMessage::prompt(text);
-    message.uuid = Some(telling);
-    session.handle().post(message).await?;
-    Ok(())
-}
-
-fn said_yes(
-    tool: &str,
-    input: &countersign_protocol::RawJson,
-    with: Option<&countersign_protocol::RawJson>,
-) -> String {
-    let mut text = format!(
-        "While this session was paused, the user approved your pending call of {tool}. It has not \
-         run yet. Make the call again now with exactly this input: {}",
-        input.as_str()
-    );
-    if let Some(with) = with {
-        text.push_str("\n\nThe user answered with: ");
-        text.push_str(with.as_str());
-    }
-    text
 }

@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use countersign::park::ParkError;
+use countersign::park::{ParkError, ParkingToken, ResumeError};
 use countersign::permission::PermissionAsk;
 use countersign::transcript::ProjectKey;
 use serde_json::json;
@@ -15,7 +15,10 @@ use crate::puppet::{Fault, Puppet, Stage, connect, fault, report_at_the_end, unt
 const SESSION: &str = "6f1c1f5e-3a53-4a0c-8a1c-5a2f4f4a9d10";
 
 pub(super) fn faults() -> Vec<Fault> {
-    vec![fault("is_parked_while_somebody_answers", asks_one, it_is_not_parked)]
+    vec![
+        fault("is_parked_while_somebody_answers", asks_one, it_is_not_parked),
+        fault("dies_while_a_parked_call_is_decided", dies_on_a_sign, the_handler_learns_of_it),
+    ]
 }
 
 fn asks_one(puppet: &mut Puppet) {
@@ -60,6 +63,37 @@ async fn it_is_not_parked(stage: Stage) -> Outcome {
     let (mut session, error) = parked.unwrap_err();
     assert!(matches!(error, ParkError::NotAsking), "{error}");
     report_at_the_end(&mut session).await;
+    Ok(())
+}
+
+fn dies_on_a_sign(puppet: &mut Puppet) {
+    puppet.open();
+    puppet.wait_for("asked");
+}
+
+/// A call that the CLI does not bring back is decided about while the CLI waits for nothing.
+async fn the_handler_learns_of_it(stage: Stage) -> Outcome {
+    let home = tempfile::tempdir()?;
+    let request = json!({ "tool_name": "Write", "input": {}, "tool_use_id": "toolu_r1" });
+    let token: ParkingToken = serde_json::from_value(json!({
+        "session": SESSION, "cwd": home.path(), "version": "2.1.62",
+        "request": request.to_string(),
+    }))?;
+    let signs = stage.clone();
+    let builder = stage.builder().env("CLAUDE_CONFIG_DIR", home.path()).on_permission(
+        move |ask: PermissionAsk| {
+            let signs = signs.clone();
+            async move {
+                signs.sign("asked");
+                ask.cancelled().await;
+                signs.sign("cancelled");
+                ask.allow()
+            }
+        },
+    );
+    let unparked = soon("the end", Box::pin(builder.unpark(&token))).await;
+    assert!(matches!(unparked, Err(ResumeError::Send(_))), "{unparked:?}");
+    stage.signed("cancelled").await;
     Ok(())
 }
 

@@ -3,7 +3,9 @@
 use countersign::park::{Raised, Resumed};
 use countersign::permission::{AskKind, PermissionAsk, PlanChoice};
 use countersign::protocol::permission::PermissionMode;
-use libtest_mimic::Trial;
+use countersign::{Session, SessionBuilder};
+use countersign_lab::Lab;
+use libtest_mimic::{Failed, Trial};
 
 use super::{kept, last_request, new_file, nobody, parked, resume};
 use crate::kit::{Cli, Outcome, V197, WRITE, builder, close, lab, on_all, soon};
@@ -16,7 +18,7 @@ tool = { name = "AskUserQuestion", input = { questions = [{ question = "Which co
 text = "Thank you."
 "#;
 
-const PLAN: &str = r##"
+pub(super) const PLAN: &str = r##"
 [[answer]]
 tool = { name = "Write", input = { file_path = "${plan_file}", content = "# Plan\n1. Write it.\n" } }
 
@@ -103,11 +105,15 @@ async fn question(cli: Cli) -> Outcome {
     Ok(())
 }
 
-async fn plan(cli: Cli) -> Outcome {
-    let lab = lab(cli, PLAN).await;
-    let planning = || builder(&lab).permission_mode(PermissionMode::Plan).ask_in_plan_mode();
+/// A builder for sessions that make a plan.
+pub(super) fn planning(lab: &Lab) -> SessionBuilder {
+    builder(lab).permission_mode(PermissionMode::Plan).ask_in_plan_mode()
+}
+
+/// A session that shows its plan, and waits for an answer.
+pub(super) async fn shows_its_plan(lab: &Lab) -> Result<Session, Failed> {
     // Whatever is asked before the plan is allowed.
-    let session = planning().on_permission(|ask: PermissionAsk| async move {
+    let session = planning(lab).on_permission(|ask: PermissionAsk| async move {
         if ask.tool_name() == "ExitPlanMode" { nobody(ask).await } else { ask.allow() }
     });
     let session = soon("the start", Box::pin(session.connect())).await?;
@@ -119,10 +125,16 @@ async fn plan(cli: Cli) -> Outcome {
         }
     })
     .await;
+    Ok(session)
+}
+
+async fn plan(cli: Cli) -> Outcome {
+    let lab = lab(cli, PLAN).await;
+    let session = shows_its_plan(&lab).await?;
     let token = soon("parking", session.park()).await.map_err(|(_, error)| error)?;
     assert_eq!(token.mode(), Some(PermissionMode::Plan));
     let token = kept(&token);
-    let resumed = resume(planning(), &token, |ask| match ask.into_kind() {
+    let resumed = resume(planning(&lab), &token, |ask| match ask.into_kind() {
         AskKind::Plan(ask) => ask.approve(PlanChoice::AcceptEdits),
         other => panic!("{other:?}"),
     });
