@@ -148,6 +148,15 @@ impl MarkPlace {
         }
     }
 
+    /// Whether the call is among these entries.
+    pub(super) fn is_in(&self, entries: &[RawJson]) -> bool {
+        let mut state = Scan::new(self.call.tool_use_id.as_str(), &self.told);
+        for entry in entries {
+            state.line(entry.as_str().as_bytes());
+        }
+        state.parent.is_some()
+    }
+
     /// Checks that the call can be brought back, or the model can be told of it.
     pub(super) fn check(&self) -> Result<(), MarkError> {
         self.find().map(drop)

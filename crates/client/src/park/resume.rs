@@ -1,5 +1,6 @@
 //! Going on with a session that was parked.
 
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -98,7 +99,9 @@ impl SessionBuilder {
     /// and for that call. What else the session asks goes to the handlers of this builder, which
     /// should be set up like the one that the session was started with; the mode and the folder are
     /// those of the token unless they are set here. In another home folder the transcript is
-    /// brought from where it was, if it is there; one that is here gives way if it is older.
+    /// brought from where it was, if it is there; one that is here gives way if it is older. A
+    /// session whose call is in neither place is taken from the
+    /// [store](Self::session_store), if there is one.
     ///
     /// A token can be tried again when it is not known whether it was delivered: one whose call has
     /// a result is refused. Only a call that was allowed and was running when its process died is
@@ -140,6 +143,7 @@ impl SessionBuilder {
         let limit = self.handlers.permission_timeout;
         let answering = Answering::new(request.tool_use_id.clone(), answer, others);
         let builder = self.going_on(token).on_permission(answering.clone());
+        let builder = builder.or_from_store(token).await?;
         let marked = builder.marked(token).await?;
         let session = builder.connect().await?;
         let same = |session| Resumed { session, raised: Raised::SameCall, fresh_start: None };
@@ -166,6 +170,26 @@ impl SessionBuilder {
         self.options.work_in(token.cwd());
         self.options.go_on(&token.session_id(), token.mode());
         self
+    }
+
+    /// Takes the session from the store, if there is one and the call is nowhere else.
+    async fn or_from_store(self, token: &ParkingToken) -> Result<Self, ResumeError> {
+        let session = token.session_id();
+        let place = |builder: &Self| builder.place().map_err(ConnectError::from);
+        let is_there = token.transcript.as_ref().is_some_and(|there| there.exists());
+        let Some(here) = place(&self)?.transcript_path(&session).filter(|_| !is_there) else {
+            return Ok(self);
+        };
+        let is_here = here.exists();
+        if is_here && has_call(here, token).await? {
+            return Ok(self);
+        }
+        let Some(stored) = self.in_store(&session).await? else { return Ok(self) };
+        let from_store = self.clone().at_home_in(stored);
+        let Some(stored) = place(&from_store)?.transcript_path(&session) else { return Ok(self) };
+        // What is here is not given up for less.
+        let is_better = !is_here || has_call(stored, token).await?;
+        Ok(if is_better { from_store } else { self })
     }
 
     /// Sees to it that the transcript is there, and says which call was put off.
@@ -204,6 +228,14 @@ impl SessionBuilder {
         };
         Ok(Marked::No { why })
     }
+}
+
+/// Whether a transcript has the call of a token.
+async fn has_call(transcript: PathBuf, token: &ParkingToken) -> Result<bool, ResumeError> {
+    let place = MarkPlace::at(transcript, token)?;
+    let found = tokio::task::spawn_blocking(move || place.has_call()).await;
+    // What cannot be looked at does not have it.
+    Ok(matches!(found, Ok(Ok(true))))
 }
 
 /// Whether a transcript says which call was put off.

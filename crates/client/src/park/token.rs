@@ -12,6 +12,7 @@ use thiserror::Error;
 use super::mark::{MarkError, MarkPlace};
 use crate::process::ProcessId;
 use crate::session::{Session, SessionHandle};
+use crate::store::StoreSessionError;
 
 /// What has to be kept of a session that waits on one call, to go on with it later, in another
 /// process and after a crash.
@@ -52,6 +53,10 @@ pub enum ParkError {
     /// The transcript does not have the call.
     #[error("the transcript cannot bring the call back: {0}")]
     Transcript(#[from] MarkError),
+    /// The session came from a store, and the store does not have the call. The transcript that has
+    /// it is removed with the session.
+    #[error("the session store cannot bring the call back: {0}")]
+    Store(#[source] StoreSessionError),
     /// What was asked cannot be kept.
     #[error("the request cannot be kept: {0}")]
     NotJson(#[from] serde_json::Error),
@@ -145,10 +150,11 @@ impl Session {
     /// Handlers that are running for it are dropped, and what runs in the background ends. The
     /// session is only ended once it is certain that its transcript has the call and that nobody
     /// has answered it: an answer that comes first wins, and one that comes later goes nowhere.
+    /// A [store](crate::SessionBuilder::session_store) that it is kept in has the call by then, too.
     ///
     /// # Errors
-    /// When the session waits on no call or on several, its transcript does not have the call, or
-    /// the call was answered meanwhile; it then goes on as before.
+    /// When the session waits on no call or on several, its transcript does not have the call, the
+    /// store that it came from fails, or the call was answered meanwhile; it then goes on as before.
     pub async fn park(self) -> Result<ParkingToken, (Self, ParkError)> {
         match self.ready_to_park().await {
             Ok(token) => {
@@ -169,12 +175,30 @@ impl Session {
             });
         };
         // The CLI writes its transcript when it gets to it, after it has asked.
-        MarkPlace::of(&token)?.wait_for_call(self.shared().request_timeout).await?;
+        let place = MarkPlace::of(&token)?;
+        place.wait_for_call(self.shared().request_timeout).await?;
+        self.keep_in_store(&token, &place).await?;
         // Meanwhile it may have been answered. A call that runs must not be brought back.
         match self.shared().put_off(&token.tool_use_id()?) {
             Ok(()) => Ok(token),
             Err(0) => Err(ParkError::NotAsking),
             Err(count) => Err(ParkError::Several { count }),
+        }
+    }
+
+    /// Sees to it that a store which the session is kept in has the call.
+    async fn keep_in_store(
+        &self,
+        token: &ParkingToken,
+        place: &MarkPlace,
+    ) -> Result<(), ParkError> {
+        match self.catch_up(&token.session_id(), |entries| place.is_in(entries)).await {
+            Err(error) if self.is_from_store() => Err(ParkError::Store(error)),
+            Err(error) => {
+                tracing::warn!(%error, "the session is parked, and its store may lack the call");
+                Ok(())
+            }
+            Ok(()) => Ok(()),
         }
     }
 }

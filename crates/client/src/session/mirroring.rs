@@ -3,15 +3,18 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use countersign_protocol::RawJson;
 use countersign_protocol::ids::SessionId;
 
+use super::Session;
 use super::place::Place;
 use crate::builder::SessionBuilder;
 use crate::error::ConnectError;
 use crate::store::{
-    ConfigSource, MaterializeOptions, Materialized, Mirror, MirrorOptions, SessionStore, StoreKey,
+    ConfigSource, ImportOptions, KeyError, MaterializeOptions, Materialized, Mirror, MirrorOptions,
+    SessionStore, StoreError, StoreKey, StoreSessionError, import_session,
 };
-use crate::transcript::ProjectKey;
+use crate::transcript::{ProjectKey, Sessions};
 
 /// What a session has to do with stores.
 #[derive(Clone, Default)]
@@ -54,36 +57,91 @@ impl SessionBuilder {
     ///
     /// # Errors
     /// When there is no store, it does not have the session, or the session cannot be started.
-    pub async fn resume_from_store(
-        mut self,
-        session: &SessionId,
-    ) -> Result<crate::Session, ConnectError> {
-        let place = self.place()?;
-        let materialized = self.materialize(&ProjectKey::of(&place.cwd), session).await?;
+    pub async fn resume_from_store(mut self, session: &SessionId) -> Result<Session, ConnectError> {
+        let materialized = self.materialize(session).await?;
+        let materialized = materialized.map_err(|error| ConnectError::Store(error.into()))?;
         self.options.go_on(session, None);
+        self.at_home_in(materialized).connect().await
+    }
+
+    /// The session as the store has it, where a CLI can resume it. None when there is no store, or
+    /// it does not have the session.
+    pub(crate) async fn in_store(
+        &self,
+        session: &SessionId,
+    ) -> Result<Option<Materialized>, ConnectError> {
+        if self.mirroring.store.is_none() {
+            return Ok(None);
+        }
+        match self.materialize(session).await? {
+            Ok(materialized) => Ok(Some(materialized)),
+            Err(StoreSessionError::NotFound { .. }) => Ok(None),
+            Err(error) => Err(ConnectError::Store(error.into())),
+        }
+    }
+
+    /// The CLI takes its configuration, and the session, from this folder.
+    pub(crate) fn at_home_in(mut self, materialized: Materialized) -> Self {
         let home = materialized.config_home().to_owned();
         self.mirroring.config = Some(Arc::new(materialized));
-        self.env("CLAUDE_CONFIG_DIR", home).connect().await
+        self.env("CLAUDE_CONFIG_DIR", home)
     }
 
     async fn materialize(
         &self,
-        project: &ProjectKey,
         session: &SessionId,
-    ) -> Result<Materialized, ConnectError> {
-        let failed = |error: Box<dyn std::error::Error + Send + Sync>| ConnectError::Store(error);
+    ) -> Result<Result<Materialized, StoreSessionError>, ConnectError> {
         let Some((store, _)) = &self.mirroring.store else {
-            return Err(failed("there is no store: give one with `session_store`".into()));
+            let what = "there is no store: give one with `session_store`";
+            return Err(ConnectError::Store(what.into()));
         };
-        let key = StoreKey::new(project.clone(), session.clone());
-        let key = key.map_err(|error| failed(error.into()))?;
+        let key = match key_of(&self.place()?, session) {
+            Ok(key) => key,
+            Err(error) => return Ok(Err(error.into())),
+        };
         let mut options = MaterializeOptions::new();
         if let Some(config) = &self.mirroring.source {
             options = options.config(config.clone());
         }
-        let materialized = Materialized::from_store(&**store, &key, &options).await;
-        materialized.map_err(|error| failed(error.into()))
+        Ok(Materialized::from_store(&**store, &key, &options).await)
     }
+}
+
+impl Session {
+    /// Whether the transcript of the session is there for as long as the session alone.
+    pub(crate) fn is_from_store(&self) -> bool {
+        self.builder.mirroring.config.is_some()
+    }
+
+    /// Sees to it that the store, if there is one, has of a transcript what is looked for. The CLI
+    /// tells of what it has written when it gets to it.
+    pub(crate) async fn catch_up(
+        &self,
+        session: &SessionId,
+        is_there: impl Fn(&[RawJson]) -> bool,
+    ) -> Result<(), StoreSessionError> {
+        let Some((store, _)) = &self.builder.mirroring.store else { return Ok(()) };
+        let (Some(mirror), place) = (&self.mirror, self.shared().place()) else { return Ok(()) };
+        let Some(home) = &place.config_home else { return Ok(()) };
+        let caught_up = async {
+            mirror.flush().await;
+            let stored = store.load(&key_of(place, session)?).await?;
+            if !is_there(&stored.unwrap_or_default()) {
+                let options = ImportOptions::new();
+                import_session(&Sessions::at(home), session, &**store, &options).await?;
+            }
+            Ok(())
+        };
+        let after = self.shared().request_timeout;
+        let operation = "load";
+        let timeout = |_| Err(StoreError::Timeout { operation, after }.into());
+        tokio::time::timeout(after, caught_up).await.unwrap_or_else(timeout)
+    }
+}
+
+/// Where a session is in a store.
+fn key_of(place: &Place, session: &SessionId) -> Result<StoreKey, KeyError> {
+    StoreKey::new(ProjectKey::of(&place.cwd), session.clone())
 }
 
 impl Mirroring {

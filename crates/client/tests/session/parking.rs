@@ -5,6 +5,7 @@ mod crashes;
 mod gates;
 mod homes;
 mod refusals;
+mod stores;
 mod told;
 
 use std::path::Path;
@@ -18,6 +19,17 @@ use libtest_mimic::Trial;
 
 use crate::kit::soon;
 
+const WRITE_TWICE: &str = r#"
+[[answer]]
+tool = { name = "Write", input = { file_path = "${cwd}/new.txt", content = "new\n" } }
+
+[[answer]]
+tool = { name = "Write", input = { file_path = "${cwd}/second.txt", content = "second\n" } }
+
+[[answer]]
+text = "That was it."
+"#;
+
 pub(crate) fn trials() -> Vec<Trial> {
     [
         answers::trials(),
@@ -25,6 +37,7 @@ pub(crate) fn trials() -> Vec<Trial> {
         gates::trials(),
         homes::trials(),
         refusals::trials(),
+        stores::trials(),
         told::trials(),
     ]
     .into_iter()
@@ -71,6 +84,17 @@ async fn resume(
 ) -> Resumed {
     let resumed = Box::pin(builder.resume_parked(token, answer));
     soon("the resume", resumed).await.unwrap_or_else(|error| panic!("{error}"))
+}
+
+/// Waits until a session that was brought back asks for another call.
+async fn asks_next(session: &Session, token: &ParkingToken) {
+    let first = token.tool_use_id().unwrap();
+    soon("the next ask", async {
+        while session.open_permissions().iter().all(|ask| ask.tool_use_id == first) {
+            tokio::task::yield_now().await;
+        }
+    })
+    .await;
 }
 
 /// What the model was told last.

@@ -8,19 +8,8 @@ use countersign::{Environment, SessionBuilder};
 use countersign_lab::Lab;
 use libtest_mimic::Trial;
 
-use super::{kept, last_request, new_file, nobody, parked, resume};
+use super::{WRITE_TWICE, asks_next, kept, last_request, new_file, nobody, parked, resume};
 use crate::kit::{Cli, Outcome, V197, WRITE, builder, close, lab, on_all, soon};
-
-const WRITE_TWICE: &str = r#"
-[[answer]]
-tool = { name = "Write", input = { file_path = "${cwd}/new.txt", content = "new\n" } }
-
-[[answer]]
-tool = { name = "Write", input = { file_path = "${cwd}/second.txt", content = "second\n" } }
-
-[[answer]]
-text = "That was it."
-"#;
 
 pub(super) fn trials() -> Vec<Trial> {
     [
@@ -97,13 +86,7 @@ async fn parked_elsewhere(lab: &Lab) -> std::io::Result<(ParkingToken, PathBuf)>
     let elsewhere = at_home(lab, &home).on_permission(nobody);
     let Resumed { session, raised, .. } = resume(elsewhere, &token, |ask| Ok(ask.allow())).await;
     assert_eq!(raised, Raised::SameCall);
-    let first = token.tool_use_id().unwrap();
-    soon("the next ask", async {
-        while session.open_permissions().iter().all(|ask| ask.tool_use_id == first) {
-            tokio::task::yield_now().await;
-        }
-    })
-    .await;
+    asks_next(&session, &token).await;
     let token = soon("parking", session.park()).await.map_err(|(_, error)| error).unwrap();
     Ok((kept(&token), transcript(&home)))
 }
