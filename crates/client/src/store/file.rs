@@ -1,7 +1,7 @@
 //! A store in a folder.
 
 use std::fs::{self, DirBuilder, File, OpenOptions};
-use std::io::{self, BufReader, Read as _, Seek as _, SeekFrom, Write as _};
+use std::io::{self, BufReader};
 use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _};
 use std::path::{Path, PathBuf};
 
@@ -13,7 +13,7 @@ use super::error::StoreError;
 use super::key::StoreKey;
 use super::summary::SessionSummary;
 use super::traits::{SessionStore, StoreFuture, StoredSession};
-use crate::transcript::{LineReader, ProjectKey, digest_of_file};
+use crate::transcript::{LineReader, ProjectKey, append_lines, digest_of_file};
 
 /// A store in a folder: one file for each transcript, one entry a line.
 ///
@@ -87,7 +87,7 @@ impl SessionStore for FileStore {
             lines.push('\n');
         }
         let sync = self.durability == Durability::Always;
-        Self::blocking(self.file(key), move |file| append(file, lines, sync))
+        Self::blocking(self.file(key), move |file| append(file, &lines, sync))
     }
 
     fn load<'a>(&'a self, key: &'a StoreKey) -> StoreFuture<'a, Option<Vec<RawJson>>> {
@@ -167,7 +167,7 @@ fn absent<T>(result: io::Result<T>) -> io::Result<Option<T>> {
     }
 }
 
-fn append(path: &Path, mut lines: String, sync: bool) -> io::Result<()> {
+fn append(path: &Path, lines: &str, sync: bool) -> io::Result<()> {
     if lines.is_empty() {
         return Ok(());
     }
@@ -177,16 +177,7 @@ fn append(path: &Path, mut lines: String, sync: bool) -> io::Result<()> {
     let mut file =
         OpenOptions::new().read(true).append(true).create(true).mode(0o600).open(path)?;
     file.lock()?;
-    let mut last = [b'\n'];
-    let length = file.seek(SeekFrom::End(0))?;
-    if length > 0 {
-        file.seek(SeekFrom::End(-1))?;
-        file.read_exact(&mut last)?;
-    }
-    if last != *b"\n" {
-        lines.insert(0, '\n');
-    }
-    file.write_all(lines.as_bytes())?;
+    let length = append_lines(&mut file, lines)?;
     if sync {
         file.sync_data()?;
     }

@@ -1,13 +1,14 @@
 //! Changes to a session: lines at the end of its transcript, and files beside it.
 
 use std::fs::{self, OpenOptions};
-use std::io::{self, Read as _, Seek as _, SeekFrom, Write as _};
+use std::io::{self, Write as _};
 use std::path::Path;
 
 use countersign_protocol::ids::SessionId;
 use jiff::Timestamp;
 use serde_json::json;
 
+use super::append::append_lines;
 use super::error::{TranscriptError, io_error};
 use super::files::Located;
 use super::info::ARCHIVED;
@@ -44,26 +45,11 @@ fn is_invisible(c: char) -> bool {
 }
 
 /// Writes a line at the end of a transcript.
-///
-/// It is one write to a file that is opened for appending, so that it does not get into the middle
-/// of what a running CLI writes.
 pub(super) fn append(transcript: &Path, line: &str) -> Result<(), TranscriptError> {
     let failed = || io_error("append to", transcript);
     let mut file = OpenOptions::new().read(true).append(true).open(transcript).map_err(failed())?;
-    // After a crash the last line may be torn. It stays so, and does not take this one with it.
-    let torn = ends_without_line_feed(&mut file).map_err(failed())?;
-    let line = format!("{}{line}\n", if torn { "\n" } else { "" });
-    file.write_all(line.as_bytes()).map_err(failed())?;
+    append_lines(&mut file, line).map_err(failed())?;
     file.sync_data().map_err(failed())
-}
-
-fn ends_without_line_feed(file: &mut fs::File) -> io::Result<bool> {
-    let mut last = [b'\n'];
-    if file.seek(SeekFrom::End(0))? > 0 {
-        file.seek(SeekFrom::End(-1))?;
-        file.read_exact(&mut last)?;
-    }
-    Ok(last != *b"\n")
 }
 
 /// Notes that a session is in the archive, or not.

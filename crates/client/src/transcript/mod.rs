@@ -31,6 +31,7 @@
 //!   fork appears under its name when it is complete.
 //! - A session id that is not a UUID is refused before it becomes part of a path.
 
+mod append;
 mod chain;
 mod digest;
 mod edit;
@@ -60,6 +61,7 @@ pub use self::project::ProjectKey;
 pub use self::sessions::Sessions;
 pub use self::subagents::Subagent;
 
+pub(crate) use self::append::append_lines;
 pub(crate) use self::chain::{Conversation, visible};
 pub(crate) use self::digest::Digest;
 pub(crate) use self::edit::{tag_line, title_line};
