@@ -1,21 +1,20 @@
 //! The mark in a transcript that makes the CLI ask again.
 
-use std::collections::BTreeMap;
-use std::fs::{File, OpenOptions};
-use std::io::{self, BufRead as _, BufReader, Read as _, Seek as _, SeekFrom, Write as _};
+use std::fs::OpenOptions;
+use std::io;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use countersign_protocol::RawJson;
 use countersign_protocol::ask::CanUseTool;
 use countersign_protocol::ids::MessageUuid;
-use serde::{Deserialize, Serialize};
-use serde_json::Value;
-use serde_json::value::RawValue;
+use serde::Serialize;
 use thiserror::Error;
 use tokio::time::Instant;
 
+use super::scan::{Look, Parent, Scan};
 use super::token::ParkingToken;
+use crate::transcript::append_lines;
 
 /// How often is looked whether the CLI has written the call.
 const LOOK: Duration = Duration::from_millis(10);
@@ -81,10 +80,6 @@ pub(super) struct MarkPlace {
     mode: String,
 }
 
-/// What an entry of a transcript has in common with the one before.
-const SAME: [&str; 7] =
-    ["timestamp", "sessionId", "cwd", "version", "userType", "entrypoint", "gitBranch"];
-
 /// What a hook that puts off a call leaves in the transcript.
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
@@ -97,13 +92,6 @@ struct Deferred<'a> {
     hook_name: String,
     hook_event: &'static str,
     permission_mode: &'a str,
-}
-
-/// What a transcript says of a call.
-struct Found {
-    /// The last line of the model, to which the mark is attached.
-    parent: Value,
-    is_marked: bool,
 }
 
 impl MarkPlace {
@@ -119,13 +107,24 @@ impl MarkPlace {
 
     /// Waits until the transcript has the call, and checks that it can be brought back.
     pub(super) async fn wait_for_call(&self, limit: Duration) -> Result<(), MarkError> {
-        let deadline = Instant::now() + limit;
+        // A limit that no clock reaches is none.
+        let deadline = Instant::now().checked_add(limit);
+        let is_late = || deadline.is_some_and(|deadline| Instant::now() >= deadline);
+        let mut look = self.look();
         loop {
-            match self.find() {
-                Ok(_) => return Ok(()),
-                Err(MarkError::NoCall { .. }) if Instant::now() < deadline => {}
+            // A transcript can be long, and the disk slow.
+            let looking = tokio::task::spawn_blocking(move || {
+                let found = look.again().cloned();
+                (look, found)
+            });
+            let (again, found) = looking.await.map_err(|error| self.io(io::Error::other(error)))?;
+            look = again;
+            let judged = found.map_err(|source| self.io(source));
+            match judged.and_then(|scan| self.judge(&scan).map(drop)) {
+                Ok(()) => return Ok(()),
+                Err(MarkError::NoCall { .. }) if !is_late() => {}
                 Err(MarkError::Io { source, .. })
-                    if source.kind() == io::ErrorKind::NotFound && Instant::now() < deadline => {}
+                    if source.kind() == io::ErrorKind::NotFound && !is_late() => {}
                 Err(error) => return Err(error),
             }
             tokio::time::sleep(LOOK).await;
@@ -139,46 +138,42 @@ impl MarkPlace {
     /// Whether the transcript has the call, whatever became of it.
     pub(super) fn has_call(&self) -> Result<bool, MarkError> {
         match self.find() {
-            Err(MarkError::NoCall { .. }) => Ok(false),
+            Ok(scan) => Ok(scan.parent.is_some()),
             Err(MarkError::Io { source, .. }) if source.kind() == io::ErrorKind::NotFound => {
                 Ok(false)
             }
-            Ok(_) | Err(MarkError::Done { .. } | MarkError::Others { .. }) => Ok(true),
             Err(error) => Err(error),
         }
     }
 
     /// Whether the call is among these entries.
     pub(super) fn is_in(&self, entries: &[RawJson]) -> bool {
-        let mut state = Scan::new(self.call.tool_use_id.as_str(), &self.told);
+        let mut scan = Scan::new(self.call.tool_use_id.clone(), self.told.clone());
         for entry in entries {
-            state.line(entry.as_str().as_bytes());
+            scan.line(entry.as_str());
         }
-        state.parent.is_some()
+        scan.parent.is_some()
     }
 
     /// Checks that the call can be brought back, or the model can be told of it.
     pub(super) fn check(&self) -> Result<(), MarkError> {
-        self.find().map(drop)
+        let scan = self.find()?;
+        self.judge(&scan).map(drop)
     }
 
     /// Adds the mark, unless it is there.
     pub(super) fn mark(&self) -> Result<(), MarkError> {
-        let found = self.find()?;
-        if found.is_marked {
+        let scan = self.find()?;
+        let parent = self.judge(&scan)?;
+        if scan.is_marked {
             return Ok(());
         }
-        let mut fields: BTreeMap<&str, RawJson> = BTreeMap::new();
-        for name in SAME {
-            if let Some(value) = found.parent.get(name) {
-                fields.insert(name, RawJson::from_value(value)?);
-            }
-        }
+        let mut fields = parent.same.clone();
         let uuid = uuid::Uuid::new_v4().to_string();
         fields.insert("uuid", RawJson::from_value(&uuid)?);
         fields.insert("type", RawJson::from_value("attachment")?);
         fields.insert("isSidechain", RawJson::from_value(&false)?);
-        fields.insert("parentUuid", RawJson::from_value(&found.parent.get("uuid"))?);
+        fields.insert("parentUuid", RawJson::from_value(&parent.uuid)?);
         fields.insert("attachment", RawJson::from_value(&self.deferred())?);
         let line = serde_json::to_string(&fields)?;
         self.append(&line).map_err(|source| self.io(source))
@@ -198,40 +193,30 @@ impl MarkPlace {
 
     fn append(&self, line: &str) -> io::Result<()> {
         let mut file = OpenOptions::new().read(true).append(true).open(&self.transcript)?;
-        // The last line of a CLI that was killed may be torn.
-        let mut last = [b'\n'];
-        if file.metadata()?.len() > 0 {
-            file.seek(SeekFrom::End(-1))?;
-            file.read_exact(&mut last)?;
-        }
-        let torn = if last == *b"\n" { "" } else { "\n" };
-        // In one write: another reader sees all of it or nothing.
-        file.write_all(format!("{torn}{line}\n").as_bytes())?;
+        append_lines(&mut file, line)?;
         file.sync_data()
     }
 
-    fn find(&self) -> Result<Found, MarkError> {
-        let file = File::open(&self.transcript).map_err(|source| self.io(source))?;
-        let mut state = Scan::new(self.call.tool_use_id.as_str(), &self.told);
-        let mut reader = BufReader::with_capacity(256 * 1024, file);
-        let mut line = Vec::new();
-        loop {
-            line.clear();
-            let read = reader.read_until(b'\n', &mut line).map_err(|source| self.io(source))?;
-            if read == 0 {
-                break;
-            }
-            state.line(&line);
-        }
+    fn look(&self) -> Look {
+        let call = self.call.tool_use_id.clone();
+        Look::new(self.transcript.clone(), call, self.told.clone())
+    }
+
+    fn find(&self) -> Result<Scan, MarkError> {
+        self.look().again().cloned().map_err(|source| self.io(source))
+    }
+
+    /// The line that a mark follows, if the call can be brought back.
+    fn judge<'a>(&self, scan: &'a Scan) -> Result<&'a Parent, MarkError> {
         let call = || self.call.tool_use_id.to_string();
-        let Some(parent) = state.parent else {
+        let Some(parent) = &scan.parent else {
             return Err(MarkError::NoCall { path: self.transcript.clone(), call: call() });
         };
-        if state.is_done {
+        if scan.is_done {
             return Err(MarkError::Done { call: call() });
         }
-        match state.siblings.len() {
-            0 => Ok(Found { parent, is_marked: state.is_marked }),
+        match scan.siblings.len() {
+            0 => Ok(parent),
             count => Err(MarkError::Others { count }),
         }
     }
@@ -239,121 +224,4 @@ impl MarkPlace {
     fn io(&self, source: io::Error) -> MarkError {
         MarkError::Io { path: self.transcript.clone(), source }
     }
-}
-
-/// Looks through a transcript for one call.
-struct Scan<'a> {
-    call: &'a str,
-    /// The message that would tell the model what was decided.
-    told: &'a MessageUuid,
-    /// The message of the model that makes the call.
-    message: Option<String>,
-    /// The last line of it.
-    parent: Option<Value>,
-    /// Other calls of it without a result.
-    siblings: Vec<String>,
-    is_done: bool,
-    is_marked: bool,
-}
-
-/// What counts of a line of a transcript.
-#[derive(Deserialize)]
-struct Entry<'a> {
-    r#type: Option<&'a str>,
-    uuid: Option<&'a str>,
-    #[serde(borrow)]
-    message: Option<&'a RawValue>,
-    #[serde(borrow)]
-    attachment: Option<&'a RawValue>,
-}
-
-#[derive(Deserialize)]
-struct Said<'a> {
-    id: Option<String>,
-    #[serde(borrow)]
-    content: Option<&'a RawValue>,
-}
-
-#[derive(Deserialize)]
-struct Block {
-    r#type: Option<String>,
-    id: Option<String>,
-    tool_use_id: Option<String>,
-}
-
-#[derive(Deserialize)]
-struct Attachment {
-    r#type: Option<String>,
-    #[serde(rename = "toolUseID")]
-    tool_use_id: Option<String>,
-}
-
-impl<'a> Scan<'a> {
-    fn new(call: &'a str, told: &'a MessageUuid) -> Self {
-        Self {
-            call,
-            told,
-            message: None,
-            parent: None,
-            siblings: Vec::new(),
-            is_done: false,
-            is_marked: false,
-        }
-    }
-
-    /// What cannot be read is not what is looked for.
-    fn line(&mut self, line: &[u8]) {
-        let Ok(entry) = serde_json::from_slice::<Entry<'_>>(line) else { return };
-        match entry.r#type {
-            Some("assistant") => self.assistant(&entry, line),
-            Some("user") => {
-                self.is_done |= entry.uuid == Some(self.told.as_str());
-                for block in blocks(&entry) {
-                    if let Some(done) = block.tool_use_id {
-                        self.is_done |= done == self.call;
-                        self.siblings.retain(|call| *call != done);
-                    }
-                }
-            }
-            Some("attachment") => {
-                let read = entry.attachment.and_then(|raw| serde_json::from_str(raw.get()).ok());
-                if let Some(Attachment { r#type: Some(kind), tool_use_id: Some(call) }) = read
-                    && kind == "hook_deferred_tool"
-                {
-                    self.is_marked = call == self.call;
-                }
-            }
-            _ => {}
-        }
-    }
-
-    fn assistant(&mut self, entry: &Entry<'_>, line: &[u8]) {
-        let id = entry.message.and_then(|raw| serde_json::from_str::<Said<'_>>(raw.get()).ok()?.id);
-        let calls: Vec<_> = blocks(entry)
-            .into_iter()
-            .filter(|block| block.r#type.as_deref() == Some("tool_use"))
-            .filter_map(|block| block.id)
-            .collect();
-        let has_call = calls.iter().any(|call| call == self.call);
-        if self.message != id || self.message.is_none() {
-            if self.parent.is_some() && !has_call {
-                // A later message: the call is in the past.
-                return;
-            }
-            self.message = id;
-            self.siblings.clear();
-        }
-        self.siblings.extend(calls.into_iter().filter(|call| call != self.call));
-        if has_call || self.parent.is_some() {
-            self.parent = serde_json::from_slice(line).ok();
-        }
-    }
-}
-
-fn blocks(entry: &Entry<'_>) -> Vec<Block> {
-    let read = || {
-        let said: Said<'_> = serde_json::from_str(entry.message?.get()).ok()?;
-        serde_json::from_str(said.content?.get()).ok()
-    };
-    read().unwrap_or_default()
 }

@@ -19,6 +19,7 @@ mod bring;
 mod grant;
 mod mark;
 mod resume;
+mod scan;
 mod tell;
 mod token;
 

@@ -32,11 +32,13 @@ impl Place {
 
     /// Where the transcript of a session is, if it is there.
     pub(crate) fn transcript(&self, session: &SessionId) -> Option<PathBuf> {
-        let sessions = Sessions::at(self.config_home.as_ref()?);
-        match sessions.locate(session) {
-            Ok(files) => Some(files.transcript),
-            Err(_) => self.transcript_path(session),
+        let expected = self.transcript_path(session)?;
+        if expected.exists() {
+            // There can be thousands of projects to look through.
+            return Some(expected);
         }
+        let sessions = Sessions::at(self.config_home.as_ref()?);
+        Some(sessions.locate(session).map_or(expected, |files| files.transcript))
     }
 
     /// Where the transcript of a session in this folder has to be.

@@ -91,8 +91,8 @@ impl Index {
         let Some(kind) = fields.text("type").and_then(|name| EntryKind::of(&name)) else { return };
         let Some(uuid) = fields.id("uuid") else { return };
         let message = match kind {
-            EntryKind::User | EntryKind::Assistant => Message::read(&fields),
-            _ => Message::default(),
+            EntryKind::User | EntryKind::Assistant => EntryMessage::read(&fields),
+            _ => EntryMessage::default(),
         };
         let wanted = match kind {
             EntryKind::Assistant => "tool_use",
@@ -152,28 +152,42 @@ impl Index {
     }
 }
 
-/// What the index needs of a message.
+/// What counts of the message in an entry: its id, and the calls in it.
 #[derive(Default)]
-struct Message {
-    id: Option<String>,
+pub(crate) struct EntryMessage {
+    pub(crate) id: Option<String>,
     blocks: Vec<Block>,
 }
 
-/// What the index needs of a block.
+/// What counts of a block.
 struct Block {
     kind: String,
     id: Option<String>,
     tool_use_id: Option<String>,
 }
 
-impl Message {
-    fn read(fields: &Fields<'_>) -> Self {
+impl EntryMessage {
+    pub(crate) fn read(fields: &Fields<'_>) -> Self {
         let Some(message) = fields.raw("message").and_then(Fields::parse) else {
             return Self::default();
         };
         let id = message.id("id").map(String::from);
         let blocks = message.raw("content").map(Block::list).unwrap_or_default();
         Self { id, blocks }
+    }
+
+    /// The calls that it makes.
+    pub(crate) fn calls(&self) -> impl Iterator<Item = &str> + Clone {
+        self.of_kind("tool_use")
+    }
+
+    /// The calls whose results it has.
+    pub(crate) fn results(&self) -> impl Iterator<Item = &str> + Clone {
+        self.of_kind("tool_result")
+    }
+
+    fn of_kind(&self, kind: &'static str) -> impl Iterator<Item = &str> + Clone {
+        self.blocks.iter().filter(move |block| block.kind == kind).filter_map(Block::call)
     }
 }
 

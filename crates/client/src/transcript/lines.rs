@@ -19,6 +19,8 @@ pub(crate) struct LineReader<R> {
     source: R,
     /// Where the next line begins.
     offset: u64,
+    /// Where what follows the last line with an end begins.
+    ended: u64,
     line: Vec<u8>,
 }
 
@@ -35,7 +37,7 @@ pub(crate) struct FoundLine<'a> {
 
 impl<R: BufRead> LineReader<R> {
     pub(crate) fn new(source: R) -> Self {
-        Self { source, offset: 0, line: Vec::new() }
+        Self { source, offset: 0, ended: 0, line: Vec::new() }
     }
 
     /// The next line. The last one counts even without an end: it may be torn, which its reader
@@ -53,6 +55,11 @@ impl<R: BufRead> LineReader<R> {
                 return Ok(Some(FoundLine { text, offset, length }));
             }
         }
+    }
+
+    /// Where what follows the last line with an end begins: a line without one may go on there.
+    pub(crate) const fn ended(&self) -> u64 {
+        self.ended
     }
 
     /// Reads to the end of a line, keeps as much of it as a line may have, and says how long it
@@ -75,6 +82,9 @@ impl<R: BufRead> LineReader<R> {
             let done = end.is_some() || chunk.is_empty();
             self.source.consume(used);
             self.offset += used as u64;
+            if end.is_some() {
+                self.ended = self.offset;
+            }
             if done {
                 return Ok(length);
             }

@@ -69,7 +69,7 @@ pub(crate) use self::error::io_error;
 pub(crate) use self::fields::Fields;
 pub(crate) use self::files::{agent_metadata_path, agent_transcripts, checked_session};
 pub(crate) use self::fork::Fork;
-pub(crate) use self::index::Index;
+pub(crate) use self::index::{EntryMessage, Index};
 pub(crate) use self::info::digest as digest_of_file;
 pub(crate) use self::lines::LineReader;
 pub(crate) use self::message::Parents;
