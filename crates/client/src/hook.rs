@@ -23,6 +23,7 @@
 use std::fmt;
 use std::pin::Pin;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use countersign_protocol::ask::HookCallback;
@@ -198,6 +199,26 @@ impl Hook {
         (self.react)(request.input, context)
     }
 
+    /// The same hook, which notes that it was asked about this call.
+    pub(crate) fn noting(&self, call: ToolUseId, asked: Arc<AtomicBool>) -> Self {
+        let react = Arc::clone(&self.react);
+        let noting = move |input: HookInput, context: HookContext| {
+            if matches!(&input, HookInput::PreToolUse(input) if input.tool_use_id == call) {
+                asked.store(true, Ordering::Release);
+            }
+            react(input, context)
+        };
+        Self { react: Arc::new(noting), ..self.clone() }
+    }
+
+    /// Whether it may be for calls of this tool. A pattern that is no list of names, which only the
+    /// CLI understands, may match anything.
+    pub(crate) fn may_match(&self, tool: &str) -> bool {
+        let pattern = self.matcher.as_deref().unwrap_or_default();
+        let is_list = pattern.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '_' | '|'));
+        pattern.is_empty() || !is_list || pattern.split('|').any(|name| name == tool)
+    }
+
     /// What is answered when it has failed.
     pub(crate) fn failed(&self, reason: &str) -> Option<HookOutput> {
         if self.on_failure != OnFailure::Block {
@@ -310,6 +331,16 @@ mod tests {
         typed.dedup();
         assert_eq!(typed.len(), 33);
         assert!(typed.iter().all(|event| HookEvent::from(&**event).is_known()), "{typed:?}");
+    }
+
+    #[test]
+    fn a_pattern_that_is_no_list_of_names_may_match_anything() {
+        let hook = |pattern: &str| Hook::new(|_: PreToolUseInput, _| async {}).matcher(pattern);
+        for pattern in ["", "*", "Write", "Edit|Write", "Wri.*"] {
+            assert!(hook(pattern).may_match("Write"), "{pattern}");
+        }
+        assert!(Hook::new(|_: PreToolUseInput, _| async {}).may_match("Write"));
+        assert!(!hook("Edit|Bash").may_match("Write") && !hook("Writ").may_match("Write"));
     }
 
     /// The limit of the CLI in seconds, and ours.

@@ -7,6 +7,7 @@ use countersign_protocol::ids::ToolUseId;
 use countersign_protocol::permission::PermissionResult;
 use tokio::sync::watch;
 
+use super::gate::Gate;
 use crate::permission::{
     AnswerError, AnyPermissionHandler, HandlerFailure, PermissionAnswer, PermissionAsk,
     PermissionHandler,
@@ -41,6 +42,8 @@ pub(super) struct Answering {
 
 struct Shared {
     call: ToolUseId,
+    /// Hooks that may have to see it first.
+    gate: Option<Gate>,
     /// Who decides about it, until it is decided.
     answer: Mutex<Option<Answer>>,
     grant: Mutex<Option<Grant>>,
@@ -58,11 +61,13 @@ pub(super) struct Grant {
 impl Answering {
     pub(super) fn new(
         call: ToolUseId,
+        gate: Option<Gate>,
         answer: Answer,
         others: Arc<dyn AnyPermissionHandler>,
     ) -> Self {
         let shared = Shared {
             call,
+            gate,
             answer: Mutex::new(Some(answer)),
             grant: Mutex::default(),
             asked: watch::Sender::new(false),
@@ -98,7 +103,14 @@ impl PermissionHandler for Answering {
             && let Some(answer) = self.take()
         {
             self.shared.asked.send_replace(true);
-            return answer.decide(ask).await;
+            let passed = match &self.shared.gate {
+                Some(gate) => gate.pass(ask).await,
+                None => Ok(ask),
+            };
+            return match passed {
+                Ok(ask) => answer.decide(ask).await,
+                Err(refused) => Ok(refused),
+            };
         }
         match self.granted(&ask) {
             Some(grant) => Ok(again(ask, grant.answer)?),

@@ -16,6 +16,7 @@
 //! [`SessionHandle::parking_tokens`]: crate::SessionHandle::parking_tokens
 
 mod bring;
+mod gate;
 mod grant;
 mod mark;
 mod resume;

@@ -1,18 +1,22 @@
 //! Going on with a session that was parked.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
 use countersign_protocol::Version;
+use countersign_protocol::hook::HookBase;
+use countersign_protocol::ids::ToolUseId;
 use thiserror::Error;
 
 use super::bring::bring;
+use super::gate::Gate;
 use super::grant::{Answer, Answering};
 use super::mark::{MarkError, MarkPlace};
 use super::tell::{Told, Untold};
 use super::token::ParkingToken;
 use crate::builder::SessionBuilder;
+use crate::cli::Capability;
 use crate::error::{ConnectError, SendError};
 use crate::permission::{AnswerError, FreshStart, HandlerFailure, PermissionAnswer, PermissionAsk};
 use crate::process::ProcessId;
@@ -131,7 +135,7 @@ impl SessionBuilder {
     }
 
     async fn bring_back(
-        self,
+        mut self,
         token: &ParkingToken,
         answer: Answer,
     ) -> Result<Resumed, ResumeError> {
@@ -141,7 +145,8 @@ impl SessionBuilder {
         let request = Arc::new(token.request()?);
         let others = Arc::clone(&self.handlers.permission);
         let limit = self.handlers.permission_timeout;
-        let answering = Answering::new(request.tool_use_id.clone(), answer, others);
+        let gate = self.gate(token, &request.tool_use_id).await;
+        let answering = Answering::new(request.tool_use_id.clone(), gate, answer, others);
         let builder = self.going_on(token).on_permission(answering.clone());
         let builder = builder.or_from_store(token).await?;
         let marked = builder.marked(token).await?;
@@ -163,6 +168,22 @@ impl SessionBuilder {
             Told::Nothing { fresh_start } => (Raised::Stopped { why }, fresh_start),
         };
         Ok(Resumed { session, raised, fresh_start })
+    }
+
+    /// The hooks that have to see the call when the CLI raises it before it knows of them.
+    async fn gate(&mut self, token: &ParkingToken, call: &ToolUseId) -> Option<Gate> {
+        if self.handlers.hooks.is_empty() {
+            return None;
+        }
+        let version = self.version().await;
+        if version.is_ok_and(|version| Capability::AWAIT_INITIALIZE.in_version(version)) {
+            return None;
+        }
+        let text = |path: &Path| path.to_string_lossy().into_owned();
+        let transcript = token.transcript.as_deref().map(text).unwrap_or_default();
+        let mut base = HookBase::new(token.session_id(), transcript, text(token.cwd()));
+        base.permission_mode = token.mode();
+        Gate::watching(&mut self.handlers.hooks, call, base)
     }
 
     /// Goes on with the session of a token.

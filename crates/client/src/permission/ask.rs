@@ -58,6 +58,17 @@ impl PermissionAsk {
         Self { request_id, request, cancelled }
     }
 
+    /// The same ask about another input.
+    pub(crate) fn with_input(mut self, input: RawJson) -> Self {
+        Arc::make_mut(&mut self.request).input = input;
+        self
+    }
+
+    /// Says when the CLI no longer wants an answer.
+    pub(crate) fn cancellation(&self) -> CancellationToken {
+        self.cancelled.clone()
+    }
+
     /// The name of the tool.
     #[must_use]
     pub fn tool_name(&self) -> &str {

@@ -3,8 +3,10 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use countersign::park::{ParkError, ParkingToken, ResumeError};
+use countersign::hook::Hook;
+use countersign::park::{ParkError, ParkingToken, Raised, ResumeError};
 use countersign::permission::PermissionAsk;
+use countersign::protocol::hook::{HookOutput, PreToolUseInput, PreToolUseOutput};
 use countersign::transcript::ProjectKey;
 use serde_json::json;
 use tokio::sync::Notify;
@@ -17,6 +19,7 @@ const SESSION: &str = "6f1c1f5e-3a53-4a0c-8a1c-5a2f4f4a9d10";
 pub(super) fn faults() -> Vec<Fault> {
     vec![
         fault("is_parked_while_somebody_answers", asks_one, it_is_not_parked),
+        fault("raises_a_call_before_it_knows_the_hooks", asks_too_early, the_hook_sees_it),
         fault("dies_while_a_parked_call_is_decided", dies_on_a_sign, the_handler_learns_of_it),
     ]
 }
@@ -94,6 +97,37 @@ async fn the_handler_learns_of_it(stage: Stage) -> Outcome {
     let unparked = soon("the end", Box::pin(builder.unpark(&token))).await;
     assert!(matches!(unparked, Err(ResumeError::Send(_))), "{unparked:?}");
     stage.signed("cancelled").await;
+    Ok(())
+}
+
+fn asks_too_early(puppet: &mut Puppet) {
+    if std::env::args().any(|argument| argument == "--version") {
+        return puppet.write("2.1.197 (Claude Code)\n");
+    }
+    puppet.ask("r1", "Write", &json!({}));
+    puppet.open();
+    puppet.report_answers();
+}
+
+/// A version that does not wait for `initialize` must not get an answer past the gate.
+async fn the_hook_sees_it(stage: Stage) -> Outcome {
+    let home = tempfile::tempdir()?;
+    write_call(home.path())?;
+    let request = json!({ "tool_name": "Write", "input": {}, "tool_use_id": "toolu_r1" });
+    let token: ParkingToken = serde_json::from_value(json!({
+        "session": SESSION, "cwd": home.path(), "version": "2.1.197",
+        "request": request.to_string(),
+    }))?;
+    let gate = Hook::new(|input: PreToolUseInput, _| async move {
+        HookOutput::from(PreToolUseOutput::deny(format!("not {}", input.tool_use_id)))
+    });
+    let builder = stage.builder().env("CLAUDE_CONFIG_DIR", home.path()).hook(gate);
+    let resumed = Box::pin(builder.resume_parked(&token, |ask| Ok(ask.allow())));
+    let mut resumed = soon("the resume", resumed).await?;
+    assert_eq!(resumed.raised, Raised::SameCall);
+    let report = report_at_the_end(&mut resumed.session).await;
+    assert_eq!(report["r1"][0]["response"]["behavior"], "deny", "{report}");
+    assert_eq!(report["r1"][0]["response"]["message"], "not toolu_r1");
     Ok(())
 }
 

@@ -36,10 +36,7 @@ async fn hooked(cli: Cli) -> Outcome {
     let outcome = soon("the turn", session.current_turn().finish()).await?;
     assert_eq!(outcome.answer(), "That was it.");
     let call = token.tool_use_id()?.to_string();
-    let seen = seen.lock().unwrap().clone();
-    // 2.1.197 does not wait for the hooks to be known before it asks again.
-    let may_be_early = cli.version() == V197 && seen == [call.clone()];
-    assert!(may_be_early || seen == [call.clone(), call], "{seen:?}");
+    assert_eq!(*seen.lock().unwrap(), [call.clone(), call]);
     close(session, lab).await;
     Ok(())
 }
