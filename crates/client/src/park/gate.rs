@@ -19,7 +19,7 @@ use crate::permission::{PermissionAnswer, PermissionAsk};
 /// `initialize`, in which they are. If it does, they are asked here.
 #[derive(Clone, Debug)]
 pub(super) struct Gate {
-    hooks: Vec<Hook>,
+    hooks: Vec<Arc<Hook>>,
     /// Whether the CLI has asked one of them about the call.
     is_known: Arc<AtomicBool>,
     base: HookBase,
@@ -35,12 +35,16 @@ enum Word {
 impl Gate {
     /// Watches these hooks, to know whether the CLI asks them about this call. None when there is
     /// nothing to watch.
-    pub(super) fn watching(hooks: &mut [Hook], call: &ToolUseId, base: HookBase) -> Option<Self> {
+    pub(super) fn watching(
+        hooks: &mut [Arc<Hook>],
+        call: &ToolUseId,
+        base: HookBase,
+    ) -> Option<Self> {
         let is_known = Arc::new(AtomicBool::new(false));
         let mut watched = Vec::new();
         for hook in hooks.iter_mut().filter(|hook| *hook.event() == HookEvent::PreToolUse) {
-            watched.push(hook.clone());
-            *hook = hook.noting(call.clone(), Arc::clone(&is_known));
+            watched.push(Arc::clone(hook));
+            *hook = Arc::new(hook.noting(call.clone(), Arc::clone(&is_known)));
         }
         (!watched.is_empty()).then_some(Self { hooks: watched, is_known, base })
     }
@@ -67,13 +71,13 @@ impl Gate {
         Ok(ask)
     }
 
-    async fn ask(&self, hook: &Hook, ask: &PermissionAsk) -> HookOutput {
+    async fn ask(&self, hook: &Arc<Hook>, ask: &PermissionAsk) -> HookOutput {
         let (tool, input, call) = (ask.tool_name(), ask.input().clone(), ask.tool_use_id());
         let input = PreToolUseInput::new(tool, input, call.clone(), self.base.clone());
         let input = HookInput::PreToolUse(input);
         let mut request = HookCallback::new(HookCallbackId::from("parked"), input);
         request.tool_use_id = Some(call.clone());
-        let (reaction, cancelled) = (hook.clone(), ask.cancellation());
+        let (reaction, cancelled) = (Arc::clone(hook), ask.cancellation());
         // In a task of its own, so that a hook that panics has failed and no more.
         let mut running = JoinSet::new();
         running.spawn(async move { reaction.call(request, cancelled).await });

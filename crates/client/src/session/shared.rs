@@ -76,6 +76,15 @@ pub(super) enum Asked {
     Permission(Arc<CanUseTool>),
 }
 
+impl Asked {
+    fn permission(&self) -> Option<&Arc<CanUseTool>> {
+        match self {
+            Self::Permission(request) => Some(request),
+            Self::Program | Self::Person => None,
+        }
+    }
+}
+
 /// What the owner of a session and its handles have in common.
 ///
 /// Locks are held for a few instructions, never while something is waited for.
@@ -251,11 +260,7 @@ impl Shared {
 
     /// The permissions that are asked for.
     pub(crate) fn open_permissions(&self) -> Vec<Arc<CanUseTool>> {
-        let permission = |open: &Open| match &open.asked {
-            Asked::Permission(request) => Some(Arc::clone(request)),
-            Asked::Program | Asked::Person => None,
-        };
-        lock(&self.incoming).values().filter_map(permission).collect()
+        lock(&self.incoming).values().filter_map(|open| open.asked.permission().cloned()).collect()
     }
 
     /// The process of the CLI was looked up, while it certainly is that.
@@ -343,7 +348,7 @@ impl Shared {
     pub(crate) fn put_off(&self, call: &ToolUseId) -> Result<(), usize> {
         let mut incoming = lock(&self.incoming);
         let mut asked =
-            incoming.iter().filter_map(|(id, open)| Some((id, open.permission.as_ref()?)));
+            incoming.iter().filter_map(|(id, open)| Some((id, open.asked.permission()?)));
         let id = match (asked.next(), asked.count()) {
             (Some((id, request)), 0) if request.tool_use_id == *call => id.clone(),
             (Some(_), 0) | (None, _) => return Err(0),
