@@ -201,6 +201,23 @@ fn rules_can_be_written_to_the_settings_of_the_project() {
 }
 
 #[test]
+fn a_mode_that_may_not_be_chosen_is_not_kept() {
+    for (version, kept) in [("2.1.325", false), ("2.1.197", false), ("2.1.62", true)] {
+        let place = Place::new();
+        let mut client = wants_to_write(&place, version, &[]);
+        let request = client.request("can_use_tool");
+        let updates = json!([{"type": "setMode", "mode": "bypassPermissions", "destination": "localSettings"}]);
+        let input = &request["request"]["input"];
+        let answer =
+            json!({"behavior": "allow", "updatedInput": input, "updatedPermissions": updates});
+        client.answer(&request, &answer);
+        client.result();
+        assert!(written(&place).is_some());
+        assert_eq!(place.cwd().join(".claude/settings.local.json").exists(), kept, "{version}");
+    }
+}
+
+#[test]
 fn without_somebody_to_ask_the_answer_is_no() {
     let place = Place::new();
     let mut client = Setup::bare("2.1.325").args(&["--setting-sources", ""]).start(&place, WRITE);

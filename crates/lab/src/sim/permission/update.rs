@@ -175,10 +175,13 @@ impl Sim {
                 let allowed = mode != "bypassPermissions"
                     || !self.profile.guards_bypass
                     || self.permissions.borrow().bypass_available;
-                if allowed && self.permissions.borrow_mut().set_mode(Some(mode), Entry::Update) {
-                    self.emit_mode();
+                // A mode that may not be chosen is not kept either.
+                if allowed {
+                    if self.permissions.borrow_mut().set_mode(Some(mode), Entry::Update) {
+                        self.emit_mode();
+                    }
+                    self.write_settings(update, destination);
                 }
-                self.write_settings(update, destination);
                 continue;
             }
             let destination = update.destination();
