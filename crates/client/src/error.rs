@@ -139,6 +139,9 @@ pub enum TurnError {
     /// The session ended before the turn did.
     #[error("the session ended in the middle of the turn: {0}")]
     SessionEnded(#[source] Box<SessionEnd>),
+    /// There is no turn, because the CLI has dropped the message. The session goes on.
+    #[error("the CLI has dropped the message: {0}")]
+    Dropped(#[from] Dropped),
     /// The turn is over, but its result was longer than a line may be, and was passed over. The
     /// session goes on.
     #[error(
@@ -162,6 +165,25 @@ pub enum TurnError {
         /// How many bytes.
         length: u64,
     },
+}
+
+/// Why a message has no turn.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
+#[non_exhaustive]
+pub enum Dropped {
+    /// It was withdrawn: by [`cancel_message`](crate::SessionHandle::cancel_message),
+    /// [`interrupt_and_drop_queued`](crate::SessionHandle::interrupt_and_drop_queued) or the CLI.
+    #[error("it was withdrawn")]
+    Withdrawn,
+    /// The CLI has discarded it.
+    #[error("it was discarded")]
+    Discarded,
+    /// The CLI has refused it.
+    #[error("it was refused")]
+    Refused,
+    /// The session had a message with its `uuid` before. That one has, or had, a turn.
+    #[error("the session had a message with its uuid before")]
+    Known,
 }
 
 /// Why a conversation does not begin anew.

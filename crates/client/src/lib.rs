@@ -174,6 +174,7 @@
 mod builder;
 mod counters;
 mod dialog;
+mod echo;
 mod error;
 mod limits;
 mod link;
@@ -201,7 +202,7 @@ pub mod turn;
 
 pub use self::builder::SessionBuilder;
 pub use self::counters::Stats;
-pub use self::error::{ConnectError, ControlError, FreshError, SendError, TurnError};
+pub use self::error::{ConnectError, ControlError, Dropped, FreshError, SendError, TurnError};
 pub use self::limits::{LimitReached, Limits};
 pub use self::message::{Message, Saying};
 pub use self::options::{

@@ -13,7 +13,7 @@ use tracing::Instrument as _;
 
 use super::control::{RawRequest, SetsMode};
 use super::shared::Shared;
-use super::snapshot::{SessionEnd, Snapshot};
+use super::snapshot::{Sent, SessionEnd, Snapshot};
 use super::spans;
 use super::watch::Watch;
 use crate::cli::Capability;
@@ -101,15 +101,23 @@ impl SessionHandle {
     /// A message that is sent while a turn is running is queued by the CLI or joined to the turn;
     /// see [`UserMessage::priority`](countersign_protocol::message::Priority). One without a `uuid`
     /// is given one: a message with a uuid that the session has seen is dropped by the CLI, so
-    /// sending it again is safe.
+    /// sending it again is safe. A turn for it ends with [`Dropped::Known`](crate::Dropped).
     ///
     /// # Errors
     /// When the session has ended.
     pub async fn post(&self, mut message: UserMessage) -> Result<MessageUuid, SendError> {
-        let uuid = message
-            .uuid
-            .get_or_insert_with(|| MessageUuid::from(uuid::Uuid::new_v4().to_string()))
-            .clone();
+        let sent = Sent::new(&mut message);
+        let id = sent.id.clone();
+        self.post_as(message, sent).await?;
+        Ok(id)
+    }
+
+    /// [`post`](Self::post) for a message that has its id.
+    pub(crate) async fn post_as(
+        &self,
+        mut message: UserMessage,
+        sent: Sent,
+    ) -> Result<(), SendError> {
         if self.shared.setup.verbatim {
             message.client_composed.get_or_insert(true);
         }
@@ -118,12 +126,13 @@ impl SessionHandle {
         self.shared.outbox.room().await;
         // Before it is sent, so that its result comes later; and not while there is no room, since
         // whoever sends it may give up.
-        let was_running = self.shared.set_running(true);
+        let id = sent.id.clone();
+        self.shared.snapshot.send_if_modified(|snapshot| snapshot.sent(sent));
         if self.shared.outbox.push(&line).is_err() {
-            self.shared.set_running(was_running);
+            self.shared.snapshot.send_if_modified(|snapshot| snapshot.dropped(&id));
             return Err(SendError::SessionEnded);
         }
-        Ok(uuid)
+        Ok(())
     }
 
     /// Makes a control request, and waits for its answer.

@@ -7,6 +7,7 @@ use std::sync::Arc;
 use std::task::{Context, Poll, ready};
 
 use bytes::Bytes;
+use countersign_protocol::event::CommandState;
 use countersign_protocol::system::SystemMessage;
 use countersign_protocol::{Decoded, FromCli, Line};
 use countersign_record::{Channel, Recorder};
@@ -17,7 +18,9 @@ use tokio::net::unix::pipe::Receiver;
 
 use super::serve::Server;
 use super::shared::Shared;
+use super::snapshot::Snapshot;
 use super::spans;
+use crate::echo::Echo;
 use crate::link::{Framing, Mailbox, Run};
 use crate::message::too_long_marker;
 use crate::store::Mirror;
@@ -29,7 +32,7 @@ const READS: usize = 16;
 const PIPE: usize = 64 * 1024;
 
 /// The rarer kinds of messages that are known.
-const MESSAGES: [&str; 13] = [
+const MESSAGES: [&str; 12] = [
     "tool_progress",
     "tool_use_summary",
     "auth_status",
@@ -37,7 +40,6 @@ const MESSAGES: [&str; 13] = [
     "prompt_suggestion",
     "conversation_reset",
     "active_goal",
-    "command_lifecycle",
     "autocompact_state",
     "attachment",
     "progress",
@@ -188,6 +190,7 @@ impl Intake {
             "control_cancel_request" => self.cancelled(&line),
             "system" => self.system(&line),
             "result" => _ = self.result(&line),
+            "user" => self.user(abridged),
             _ => {}
         }
     }
@@ -245,7 +248,15 @@ impl Intake {
                 }
                 return false;
             }
-            "stream_event" | "assistant" | "user" => return false,
+            "user" => {
+                self.user(line.bytes());
+                return false;
+            }
+            "command_lifecycle" => {
+                self.lifecycle(&line);
+                return false;
+            }
+            "stream_event" | "assistant" => return false,
             other => {
                 if !MESSAGES.contains(&other) {
                     self.shared.counters.unknown();
@@ -311,11 +322,40 @@ impl Intake {
         }
     }
 
+    /// Perhaps the echo of a message that the CLI drops. Only those are looked at that may be.
+    fn user(&self, line: &[u8]) {
+        let may_be_known = |snapshot: &Snapshot| snapshot.sent.iter().any(|sent| sent.may_be_known);
+        if !may_be_known(&self.shared.snapshot.borrow()) {
+            return;
+        }
+        let Some(echo) = Echo::read(line) else { return };
+        self.shared.snapshot.send_if_modified(|snapshot| {
+            let mut sent = snapshot.sent.iter();
+            let may_be_known = sent.any(|sent| sent.may_be_known && sent.id == echo.message);
+            may_be_known
+                && echo.is_of_known(snapshot.version, snapshot.has_begun)
+                && snapshot.dropped(&echo.message)
+        });
+    }
+
+    /// The CLI says what becomes of a message.
+    fn lifecycle(&self, line: &Line<'_>) {
+        let Decoded::Known(FromCli::CommandLifecycle(told)) = line.decode::<FromCli>() else {
+            return;
+        };
+        if let CommandState::Cancelled | CommandState::Discarded | CommandState::Refused =
+            told.state
+        {
+            let message = &told.command_uuid;
+            self.shared.snapshot.send_if_modified(|snapshot| snapshot.dropped(message));
+        }
+    }
+
     /// A turn is over. Says whether its result can be read.
     fn result(&mut self, line: &Line<'_>) -> bool {
         let Decoded::Known(FromCli::Result(mut result)) = line.decode::<FromCli>() else {
             // Whatever it says, the turn is over.
-            self.shared.snapshot.send_modify(|snapshot| snapshot.is_running = false);
+            self.shared.snapshot.send_modify(Snapshot::over);
             return false;
         };
         if let Some(session) = &result.session_id {

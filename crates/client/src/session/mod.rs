@@ -26,6 +26,7 @@ use countersign_protocol::ids::MessageUuid;
 use countersign_protocol::message::UserMessage;
 
 pub use self::handle::SessionHandle;
+pub(crate) use self::snapshot::Sent;
 pub use self::snapshot::{SessionEnd, Snapshot};
 pub use self::watch::Watch;
 use crate::builder::SessionBuilder;

@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use countersign_protocol::ask::CanUseTool;
 use countersign_protocol::control::{ControlCancelRequest, ControlResponse, Response};
-use countersign_protocol::ids::{RequestId, ToolUseId};
+use countersign_protocol::ids::{MessageUuid, RequestId, ToolUseId};
 use countersign_protocol::request::{Call as _, Initialize, InitializeResponse, SetPermissionMode};
 use countersign_protocol::{Frame as _, RawJson, ToCli};
 use tokio::sync::{oneshot, watch};
@@ -115,6 +115,9 @@ pub(crate) struct Shared {
     next_request: AtomicU64,
     /// A plan that was approved to be carried out in a new conversation.
     fresh_start: Mutex<Option<FreshStart>>,
+    /// The message whose turn was followed last, and what says that it was withdrawn. Whoever
+    /// follows one has the session, so there is one at a time.
+    followed: Mutex<Option<(MessageUuid, CancellationToken)>>,
     decisions: Decisions,
 }
 
@@ -145,18 +148,27 @@ impl Shared {
             incoming: Mutex::default(),
             next_request: AtomicU64::new(0),
             fresh_start: Mutex::default(),
+            followed: Mutex::default(),
             decisions: Decisions::default(),
         })
     }
 
-    /// Says whether a turn is running, and whether one was.
-    pub(crate) fn set_running(&self, is_running: bool) -> bool {
-        let mut was_running = is_running;
-        self.snapshot.send_if_modified(|snapshot| {
-            was_running = std::mem::replace(&mut snapshot.is_running, is_running);
-            was_running != is_running
-        });
-        was_running
+    /// Somebody begins to follow the turn of a message. Gives what says that the message was
+    /// withdrawn: before 2.1.325 the CLI does not.
+    pub(crate) fn follow(&self, message: MessageUuid) -> CancellationToken {
+        let withdrawn = CancellationToken::new();
+        *lock(&self.followed) = Some((message, withdrawn.clone()));
+        withdrawn
+    }
+
+    /// A message was withdrawn before the CLI began with it.
+    pub(crate) fn withdrawn(&self, message: &MessageUuid) {
+        self.snapshot.send_if_modified(|snapshot| snapshot.dropped(message));
+        if let Some((followed, withdrawn)) = &*lock(&self.followed)
+            && followed == message
+        {
+            withdrawn.cancel();
+        }
     }
 
     /// A name for the next request of ours.

@@ -5,10 +5,9 @@ use std::process::ExitStatus;
 use std::sync::Arc;
 
 use countersign_protocol::Version;
-use countersign_protocol::ids::SessionId;
+use countersign_protocol::ids::{MessageUuid, SessionId};
+use countersign_protocol::message::{ResultMessage, UserMessage};
 use countersign_protocol::permission::PermissionMode;
-
-use countersign_protocol::message::ResultMessage;
 use countersign_protocol::system::{SessionState, SystemInit};
 
 use crate::limits::LimitReached;
@@ -37,11 +36,55 @@ pub struct Snapshot {
     pub limit_reached: Option<LimitReached>,
     /// Whether the CLI has said the mode since the last result.
     pub(super) mode_told: bool,
+    /// Whether the CLI has begun a turn that is not over.
+    pub(super) has_begun: bool,
+    /// Messages that were sent since the last result, and that it has not dropped.
+    pub(super) sent: Vec<Sent>,
     /// How the session ended, once it has.
     pub ended: Option<Arc<SessionEnd>>,
 }
 
+/// A message on its way to the CLI.
+#[derive(Debug, Clone)]
+pub(crate) struct Sent {
+    /// The message.
+    pub(crate) id: MessageUuid,
+    /// Whether its id came from outside, so that the CLI may know it.
+    pub(crate) may_be_known: bool,
+}
+
+impl Sent {
+    /// The message, which is given an id if it has none.
+    pub(crate) fn new(message: &mut UserMessage) -> Self {
+        let may_be_known = message.uuid.is_some();
+        let new = || MessageUuid::from(uuid::Uuid::new_v4().to_string());
+        Self { id: message.uuid.get_or_insert_with(new).clone(), may_be_known }
+    }
+}
+
 impl Snapshot {
+    /// A message is about to be sent. Says whether something is running because of it that was not
+    /// before.
+    pub(super) fn sent(&mut self, sent: Sent) -> bool {
+        self.sent.push(sent);
+        !std::mem::replace(&mut self.is_running, true)
+    }
+
+    /// There will be no turn for a message. Says whether nothing is running because of that.
+    pub(super) fn dropped(&mut self, message: &MessageUuid) -> bool {
+        let before = self.sent.len();
+        self.sent.retain(|sent| sent.id != *message);
+        let was_all = before > 0 && self.sent.is_empty() && !self.has_begun;
+        was_all && std::mem::replace(&mut self.is_running, false)
+    }
+
+    /// A turn is over, whatever it says.
+    pub(super) fn over(&mut self) {
+        self.has_begun = false;
+        self.is_running = false;
+        self.sent.clear();
+    }
+
     /// A turn began.
     pub(super) fn began(&mut self, init: &SystemInit) {
         self.session_id = Some(init.session_id.clone());
@@ -54,6 +97,7 @@ impl Snapshot {
         if self.version.is_none() {
             self.version = init.claude_code_version.parse().ok();
         }
+        self.has_begun = true;
         self.is_running = true;
     }
 
@@ -65,6 +109,7 @@ impl Snapshot {
 
     pub(super) fn state(&mut self, state: &SessionState) {
         self.is_running = *state != SessionState::Idle;
+        self.has_begun &= self.is_running;
     }
 
     /// A turn ended.
@@ -77,6 +122,7 @@ impl Snapshot {
         }
         self.results += 1;
         self.mode_told = false;
+        self.over();
         self.is_running = result.queued_turn_count.is_some_and(|queued| queued > 0);
     }
 }

@@ -2,22 +2,24 @@
 
 use std::time::Instant;
 
-use countersign_protocol::FromCli;
 use countersign_protocol::content::{Content, ContentBlock, ToolResultBlock, ToolUseBlock};
-use countersign_protocol::event::CommandState;
+use countersign_protocol::event::{CommandLifecycle, CommandState};
 use countersign_protocol::ids::{AgentId, MessageUuid, ToolUseId};
 use countersign_protocol::message::{
     AssistantMessage, BlockDelta, ResultMessage, StreamEvent, StreamEventMessage, UserMessage,
 };
 use countersign_protocol::system::{SessionState, SystemMessage, TaskStarted};
+use countersign_protocol::{FromCli, Version};
 
 use super::decisions::Decisions;
 use super::event::TurnEvent;
 use super::outcome::{Outcome, SubAgent};
 use super::tool_call::{Decision, ToolCall, ToolResult};
 use super::unread::{Unread, Whose};
-use crate::error::TurnError;
+use crate::echo::Echo;
+use crate::error::{Dropped, TurnError};
 use crate::message::{Message, Saying};
+use crate::session::Sent;
 
 /// What became of a message.
 pub(super) enum Joined {
@@ -34,11 +36,13 @@ pub(super) enum Joined {
 #[derive(Debug)]
 pub(super) struct Joiner {
     /// The message that the turn is for; none for the turn that comes.
-    message: Option<MessageUuid>,
+    message: Option<Followed>,
     /// Whether the CLI has said that it took up the message.
     taken_up: bool,
     /// Whether a turn has begun since.
     began: bool,
+    /// The CLI has said that it dropped the message, after it had taken it up.
+    dropped: Option<Dropped>,
     /// A line that could not be read, and may have been the result.
     missed: Option<String>,
     /// Whether the CLI has said that it took up something else, of which there is no result yet.
@@ -52,12 +56,23 @@ pub(super) struct Joiner {
     rest: Vec<TurnEvent>,
 }
 
+/// A message whose turn is followed.
+#[derive(Debug)]
+pub(super) struct Followed {
+    pub(super) sent: Sent,
+    /// The version of the CLI, if it was known when the message was sent.
+    pub(super) version: Option<Version>,
+    /// Whether a turn was running then.
+    pub(super) was_running: bool,
+}
+
 impl Joiner {
-    pub(super) fn new(message: Option<MessageUuid>) -> Self {
+    pub(super) fn new(message: Option<Followed>) -> Self {
         Self {
             message,
             taken_up: false,
             began: false,
+            dropped: None,
             missed: None,
             busy_otherwise: false,
             texts: Vec::new(),
@@ -70,7 +85,7 @@ impl Joiner {
     }
 
     pub(super) fn message_id(&self) -> Option<&MessageUuid> {
-        self.message.as_ref()
+        self.message.as_ref().map(|message| &message.sent.id)
     }
 
     /// Something that is to be told before the next message is read.
@@ -89,6 +104,9 @@ impl Joiner {
                 None => vec![TurnEvent::Other(message)],
             },
             FromCli::Assistant(assistant) => self.assistant(*assistant, message),
+            FromCli::User(user) if self.is_known(Echo::of(&user).as_ref()) => {
+                return Joined::Failed(Dropped::Known.into(), TurnEvent::Other(message));
+            }
             FromCli::User(user) => self.user(*user, message, decisions),
             FromCli::System(SystemMessage::Init(init)) => {
                 self.began = true;
@@ -97,12 +115,11 @@ impl Joiner {
             FromCli::System(SystemMessage::SessionStateChanged(changed))
                 if changed.state == SessionState::Idle && self.is_running() =>
             {
-                match self.missed.take() {
-                    // There will be no other result.
-                    Some(reason) => {
-                        let error = TurnError::ResultUnreadable { reason };
-                        return Joined::Failed(error, TurnEvent::Other(message));
-                    }
+                let missed = self.missed.take();
+                let missed = missed.map(|reason| TurnError::ResultUnreadable { reason });
+                // There will be no other result.
+                match missed.or(self.dropped.map(TurnError::Dropped)) {
+                    Some(error) => return Joined::Failed(error, TurnEvent::Other(message)),
                     None => vec![TurnEvent::Other(message)],
                 }
             }
@@ -114,10 +131,8 @@ impl Joiner {
                 vec![TurnEvent::Other(message)]
             }
             FromCli::CommandLifecycle(lifecycle) => {
-                let is_ours = self.message.as_ref() == Some(&lifecycle.command_uuid);
-                if lifecycle.state == CommandState::Started {
-                    self.taken_up |= is_ours;
-                    self.busy_otherwise |= !is_ours;
+                if let Some(dropped) = self.lifecycle(&lifecycle) {
+                    return Joined::Failed(dropped.into(), TurnEvent::Other(message));
                 }
                 vec![TurnEvent::Other(message)]
             }
@@ -199,9 +214,7 @@ impl Joiner {
         message: Message,
         decisions: &Decisions,
     ) -> Vec<TurnEvent> {
-        if user.is_replay == Some(true) && user.uuid.is_some() && user.uuid == self.message {
-            self.taken_up = true;
-        }
+        self.taken_up |= self.is_echoed(Echo::of(&user).as_ref());
         let Content::Blocks(blocks) = user.message.content else {
             return vec![TurnEvent::Other(message)];
         };
@@ -261,6 +274,43 @@ impl Joiner {
         self.agents.iter_mut().find(|agent| agent.task == *task)
     }
 
+    /// What the CLI says of the message. Gives why there will be no turn, if there will be none.
+    fn lifecycle(&mut self, told: &CommandLifecycle) -> Option<Dropped> {
+        if self.message_id() != Some(&told.command_uuid) {
+            self.busy_otherwise |= told.state == CommandState::Started;
+            return None;
+        }
+        let dropped = match told.state {
+            CommandState::Started => {
+                self.taken_up = true;
+                return None;
+            }
+            // One that this turn has not seen begin.
+            CommandState::Completed => (!self.taken_up).then_some(Dropped::Known)?,
+            CommandState::Cancelled => Dropped::Withdrawn,
+            CommandState::Discarded => Dropped::Discarded,
+            CommandState::Refused => Dropped::Refused,
+            _ => return None,
+        };
+        // A turn that has begun has a result, which says more.
+        self.dropped = self.taken_up.then_some(dropped);
+        (!self.taken_up).then_some(dropped)
+    }
+
+    /// Whether this is the echo of the message.
+    fn is_echoed(&self, echo: Option<&Echo>) -> bool {
+        echo.is_some_and(|echo| self.message_id() == Some(&echo.message))
+    }
+
+    /// Whether this is the echo of the message, and says that the CLI drops it.
+    fn is_known(&self, echo: Option<&Echo>) -> bool {
+        let (Some(followed), Some(echo)) = (&self.message, echo) else { return false };
+        let may_be_taken_up = self.began || self.taken_up || followed.was_running;
+        followed.sent.may_be_known
+            && self.is_echoed(Some(echo))
+            && echo.is_of_known(followed.version, may_be_taken_up)
+    }
+
     fn result(&mut self, result: ResultMessage, decisions: &Decisions) -> Joined {
         if !self.is_ours(&Whose::of(&result)) {
             self.busy_otherwise = false;
@@ -295,7 +345,7 @@ impl Joiner {
     /// a turn that somebody asked for. A turn that the CLI makes of a request of ours, such as
     /// `set_cwd`, names no message, but has one: that it was taken up is said before.
     fn is_ours(&self, result: &Whose) -> bool {
-        let Some(message) = &self.message else { return true };
+        let Some(message) = self.message_id() else { return true };
         if result.messages.contains(message) || self.taken_up {
             return true;
         }
@@ -318,7 +368,10 @@ impl Joiner {
                 return Joined::Failed(error, TurnEvent::Other(message));
             }
             Unread::Lost(error) => return Joined::Failed(error, TurnEvent::Other(message)),
-            Unread::Echo(echoed) => self.taken_up |= self.message.as_ref() == Some(&echoed),
+            Unread::Echo(echo) if self.is_known(Some(&echo)) => {
+                return Joined::Failed(Dropped::Known.into(), TurnEvent::Other(message));
+            }
+            Unread::Echo(echo) => self.taken_up |= self.is_echoed(Some(&echo)),
             Unread::Anything(problem) => self.missed = Some(problem),
             Unread::Result(..) => self.busy_otherwise = false,
             Unread::Other => {}
@@ -357,7 +410,7 @@ mod tests {
 
     #[test]
     fn a_turn_of_which_messages_are_lost_does_not_wait_for_them() {
-        let mut joiner = Joiner::new(Some(MessageUuid::from("m")));
+        let mut joiner = Joiner::new(None);
         let lost = crate::message::lost_marker(7);
         let message = Message::from_line(lost.trim_end().to_owned());
         let joined = joiner.join(message, &Decisions::default());

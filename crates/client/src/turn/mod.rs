@@ -17,21 +17,23 @@ use std::fmt;
 
 use countersign_protocol::ids::MessageUuid;
 use countersign_protocol::message::UserMessage;
+use tokio_util::sync::CancellationToken;
 
 pub(crate) use self::decisions::Decisions;
 pub use self::event::TurnEvent;
-use self::join::{Joined, Joiner};
+use self::join::{Followed, Joined, Joiner};
 pub use self::outcome::{Outcome, SubAgent};
 use self::spans::Spans;
 pub use self::tool_call::{Decision, ToolCall, ToolResult};
-use crate::error::{SendError, TurnError};
-use crate::session::Session;
+use crate::error::{Dropped, SendError, TurnError};
+use crate::session::{Sent, Session};
 
 /// A turn that is running.
 ///
 /// Only its own result ends it: turns that nobody asked for, because a background task has ended,
 /// pass through it as [`TurnEvent::Unasked`]. A result that cannot be read ends it, too, without an
-/// outcome: [`Turn::finish`] then says why. So does the loss of messages.
+/// outcome: [`Turn::finish`] then says why. So do the loss of messages, and a message that the CLI
+/// drops.
 ///
 /// Dropping it leaves the turn running; what it says is then read with
 /// [`Session::next_message`], or by the next turn.
@@ -39,21 +41,33 @@ use crate::session::Session;
 pub struct Turn<S = Session> {
     session: S,
     joiner: Joiner,
+    /// Says that its message was withdrawn.
+    withdrawn: CancellationToken,
     spans: Spans,
     end: Option<Result<Box<Outcome>, TurnError>>,
 }
 
 impl<S: BorrowMut<Session>> Turn<S> {
     pub(crate) async fn begin(session: S, message: UserMessage) -> Result<Self, SendError> {
-        let id = session.borrow().handle().post(message).await?;
-        let spans = Spans::new(&session.borrow().shared().span, Some(&id));
-        Ok(Self { session, joiner: Joiner::new(Some(id)), spans, end: None })
+        let mut message = message;
+        let sent = Sent::new(&mut message);
+        let (handle, shared) = (session.borrow().handle(), session.borrow().shared());
+        let spans = Spans::new(&shared.span, Some(&sent.id));
+        let withdrawn = shared.follow(sent.id.clone());
+        let (version, was_running) = {
+            let snapshot = shared.snapshot.borrow();
+            (snapshot.version, snapshot.is_running)
+        };
+        handle.post_as(message, sent.clone()).await?;
+        let joiner = Joiner::new(Some(Followed { sent, version, was_running }));
+        Ok(Self { session, joiner, withdrawn, spans, end: None })
     }
 
     /// A turn that is running already, or begins without a message of ours.
     pub(crate) fn running(session: S) -> Self {
         let spans = Spans::new(&session.borrow().shared().span, None);
-        Self { session, joiner: Joiner::new(None), spans, end: None }
+        let withdrawn = CancellationToken::new();
+        Self { session, joiner: Joiner::new(None), withdrawn, spans, end: None }
     }
 
     /// The message that began it; none if the CLI began it by itself.
@@ -85,7 +99,15 @@ impl<S: BorrowMut<Session>> Turn<S> {
 
     async fn read(&mut self) -> Option<TurnEvent> {
         let session = self.session.borrow_mut();
-        let message = session.next_message().await?;
+        let message = tokio::select! {
+            biased;
+            () = self.withdrawn.cancelled() => {
+                self.spans.failed();
+                self.end = Some(Err(Dropped::Withdrawn.into()));
+                return None;
+            }
+            message = session.next_message() => message?,
+        };
         match self.joiner.join(message, session.shared().decisions()) {
             Joined::Event(event) => Some(event),
             Joined::End(mut outcome, event) => {
@@ -105,8 +127,8 @@ impl<S: BorrowMut<Session>> Turn<S> {
     /// Reads on to the end, and says what came of it.
     ///
     /// # Errors
-    /// When the session ends before the turn does, the result cannot be read, or messages were
-    /// lost.
+    /// When the session ends before the turn does, the CLI drops the message, the result cannot be
+    /// read, or messages were lost.
     pub async fn finish(mut self) -> Result<Outcome, TurnError> {
         while self.next().await.is_some() {}
         match self.end {

@@ -6,6 +6,7 @@ use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use serde_json::value::RawValue;
 
+use crate::echo::Echo;
 use crate::error::TurnError;
 use crate::message::{Message, Saying};
 
@@ -33,8 +34,8 @@ impl Whose {
 pub(super) enum Unread {
     /// It is a result.
     Result(Whose, TurnError),
-    /// It is the echo of this message of the user.
-    Echo(MessageUuid),
+    /// It is the echo of a message of the user.
+    Echo(Echo),
     /// It may have been anything.
     Anything(String),
     /// Messages are missing, and there is no telling which.
@@ -60,13 +61,9 @@ impl Unread {
             Saying::Frame(_) | Saying::DeltasDropped { .. } => return Self::Other,
         };
         let abridged = message.abridged();
-        let fields = Fields::of(&abridged);
         match &*kind.frame {
-            "result" => Self::Result(fields.whose(), error),
-            "user" => match (fields.is_echo(), read(fields.uuid)) {
-                (true, Some(message)) => Self::Echo(message),
-                _ => Self::Other,
-            },
+            "result" => Self::Result(Fields::of(&abridged).whose(), error),
+            "user" => Echo::read(&abridged).map_or(Self::Other, Self::Echo),
             _ => Self::Other,
         }
     }
@@ -76,10 +73,6 @@ impl Unread {
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
 struct Fields<'a> {
-    #[serde(borrow)]
-    uuid: Option<&'a RawValue>,
-    #[serde(borrow, rename = "isReplay")]
-    is_replay: Option<&'a RawValue>,
     #[serde(borrow)]
     user_message_uuid: Option<&'a RawValue>,
     #[serde(borrow)]
@@ -96,10 +89,6 @@ struct Origin {
 impl<'a> Fields<'a> {
     fn of(object: &'a [u8]) -> Self {
         serde_json::from_slice(object).unwrap_or_default()
-    }
-
-    fn is_echo(&self) -> bool {
-        read(self.is_replay).unwrap_or(false)
     }
 
     fn whose(&self) -> Whose {

@@ -1,7 +1,9 @@
 //! Turns: what comes of a message.
 
 use countersign::permission::PermissionAsk;
+use countersign::protocol::message::UserMessage;
 use countersign::turn::{Decision, TurnEvent};
+use countersign::{Dropped, Session, TurnError};
 use libtest_mimic::Trial;
 
 use crate::kit::{Cli, Outcome, V62, WRITE, builder, close, lab, on_all, soon};
@@ -9,6 +11,7 @@ use crate::kit::{Cli, Outcome, V62, WRITE, builder, close, lab, on_all, soon};
 pub(crate) fn trials() -> Vec<Trial> {
     [
         on_all("turns::text_calls_and_results_are_joined", V62, joined),
+        on_all("turns::a_message_that_the_session_has_seen_has_no_turn", V62, seen),
         on_all("turns::a_queued_message_has_a_turn_of_its_own_or_shares_one", V62, queued),
     ]
     .into_iter()
@@ -53,7 +56,7 @@ async fn queued(cli: Cli) -> Outcome {
         let session = queue.get().cloned();
         async move {
             if let Some(session) = session {
-                session.post(countersign::protocol::message::UserMessage::prompt("More.")).await?;
+                session.post(UserMessage::prompt("More.")).await?;
             }
             Ok::<_, countersign::SendError>(ask.allow())
         }
@@ -65,6 +68,49 @@ async fn queued(cli: Cli) -> Outcome {
     // The message was taken up by that turn; the next one is the next one's.
     let outcome = soon("the turn", session.send("Go on.").await?.finish()).await?;
     assert_eq!(outcome.answer(), "And more.");
+    close(session, lab).await;
+    Ok(())
+}
+
+const ONE: &str = "00000000-0000-4000-8000-000000000001";
+
+/// The message with that id.
+fn one() -> UserMessage {
+    let mut message = UserMessage::prompt("One.");
+    message.uuid = Some(ONE.into());
+    message
+}
+
+/// A turn for it ends, and nothing is running because of it.
+async fn is_known(session: &mut Session) -> Outcome {
+    let handle = session.handle();
+    let idle = async || {
+        let mut watch = handle.watch();
+        soon("the echo", watch.wait_for(|snapshot| !snapshot.is_running)).await.map(drop)
+    };
+    let ended = soon("the end", session.send_message(one()).await?.finish()).await;
+    assert!(matches!(ended, Err(TurnError::Dropped(Dropped::Known))), "{ended:?}");
+    idle().await?;
+    handle.post(one()).await?;
+    idle().await?;
+    // What the CLI has said of it is not taken for something of the next turn.
+    let outcome = soon("the turn", session.send("Next.").await?.finish()).await?;
+    assert!(outcome.answer().ends_with("Next."), "{outcome:?}");
+    Ok(())
+}
+
+async fn seen(cli: Cli) -> Outcome {
+    let lab = lab(cli, "otherwise = \"You said: ${text}\"").await;
+    let mut session = soon("the start", builder(&lab).connect()).await?;
+    let outcome = soon("the turn", session.send_message(one()).await?.finish()).await?;
+    assert_eq!(outcome.answer(), "You said: One.");
+    is_known(&mut session).await?;
+    let id = session.snapshot().session_id.unwrap();
+    session.close().await;
+    // Another process of the same session knows it, too.
+    let builder = builder(&lab).resume(id.as_str());
+    let mut session = soon("the start", builder.connect()).await?;
+    is_known(&mut session).await?;
     close(session, lab).await;
     Ok(())
 }

@@ -31,7 +31,8 @@ impl SessionHandle {
     }
 
     /// Withdraws a message that waits in the queue of the CLI, and says whether it was still there.
-    /// From 2.1.197 on.
+    /// Whoever waits for its turn learns of it ([`Dropped::Withdrawn`](crate::Dropped)). From
+    /// 2.1.197 on.
     ///
     /// # Errors
     /// As [`call`](Self::call).
@@ -39,7 +40,12 @@ impl SessionHandle {
         &self,
         message: impl Into<MessageUuid>,
     ) -> Result<bool, ControlError> {
-        Ok(self.call(CancelAsyncMessage::new(message)).await?.cancelled)
+        let message = message.into();
+        let answer = self.call(CancelAsyncMessage::new(message.clone())).await?;
+        if answer.cancelled {
+            self.shared().withdrawn(&message);
+        }
+        Ok(answer.cancelled)
     }
 
     /// Changes the permission mode, now: before the first message, in a turn, or after one.

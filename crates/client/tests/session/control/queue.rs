@@ -6,7 +6,7 @@ use countersign::protocol::ids::MessageUuid;
 use countersign::protocol::message::{Priority, ResultSubtype, TerminalReason, UserMessage};
 use countersign::protocol::request::McpStatus;
 use countersign::turn::{Outcome as TurnOutcome, Turn, TurnEvent};
-use countersign::{ControlError, Session};
+use countersign::{ControlError, Dropped, Session, TurnError};
 use countersign_lab::Lab;
 use countersign_lab::script::RequestKind;
 use libtest_mimic::Trial;
@@ -21,6 +21,7 @@ pub(super) fn trials() -> Vec<Trial> {
         on_all("control::queue::an_interrupt_can_drop_what_is_queued", V62, dropped),
         on_all("control::queue::a_queued_message_is_withdrawn", V197, withdrawn),
         on_real("control::queue::priorities_say_when_a_message_is_read", V62, priorities),
+        on_all("control::queue::the_turn_of_a_withdrawn_message_ends", V197, no_turn),
     ]
     .into_iter()
     .flatten()
@@ -223,5 +224,37 @@ async fn priorities(cli: Cli) -> Outcome {
         assert!(outcome.answer().ends_with(expected), "{}", outcome.answer());
     }
     close(session, lab).await;
+    Ok(())
+}
+
+/// Somebody else's message runs when ours is sent, and ours is dropped.
+async fn no_turn(cli: Cli) -> Outcome {
+    let drops_all: &[bool] = if cli.version() < V325 { &[false] } else { &[false, true] };
+    for &drops_all in drops_all {
+        let lab = lab(cli, HANGS).await;
+        let mut session = soon("the start", builder(&lab).partial_messages().connect()).await?;
+        drop(begun(&mut session).await);
+        let handle = session.handle();
+        let turn = session.send("Queued.").await?;
+        let message = turn.message_id().unwrap().clone();
+        let (ended, ()) = tokio::join!(soon("the end", turn.finish()), async {
+            if drops_all {
+                let receipt = handle.interrupt_and_drop_queued().await.unwrap();
+                assert_eq!(receipt.cancelled, Some(vec![message]));
+            } else {
+                assert!(handle.cancel_message(message).await.unwrap());
+            }
+        });
+        assert!(matches!(ended, Err(TurnError::Dropped(Dropped::Withdrawn))), "{ended:?}");
+        if !drops_all {
+            // The other turn goes on, until it is stopped.
+            assert!(handle.snapshot().is_running);
+            handle.interrupt().await?;
+        }
+        assert!(soon("the end", session.current_turn().finish()).await?.interrupted());
+        let outcome = soon("the turn", session.send("Next.").await?.finish()).await?;
+        assert_said(&outcome, "Next.");
+        close(session, lab).await;
+    }
     Ok(())
 }

@@ -1,7 +1,7 @@
 //! Results that cannot be read: a turn ends all the same, and with its own result only.
 
 use countersign::turn::Outcome as TurnOutcome;
-use countersign::{Session, TurnError};
+use countersign::{Dropped, Session, TurnError};
 use serde_json::{Value, json};
 
 use crate::kit::{Outcome, soon};
@@ -13,6 +13,7 @@ pub(super) fn faults() -> Vec<Fault> {
         fault("writes_a_result_that_is_malformed", malformed, ends_with_the_reason),
         fault("writes_a_result_of_another_turn_badly", of_another, waits_for_its_own),
         fault("writes_an_echo_that_cannot_be_read", bad_echoes, knows_that_it_is_taken_up),
+        fault("drops_messages", drops, each_turn_ends_and_says_why),
         fault("is_idle_after_a_line_that_is_none", idle_after_noise, ends_with_the_reason_it_has),
     ]
 }
@@ -165,18 +166,24 @@ async fn knows_that_it_is_taken_up(stage: Stage) -> Outcome {
     Ok(())
 }
 
+fn idle() -> Value {
+    json!({
+        "type": "system", "subtype": "session_state_changed", "state": "idle", "session_id": "s",
+        "uuid": "u",
+    })
+}
+
 fn idle_after_noise(puppet: &mut Puppet) {
     puppet.open();
-    let idle = json!({ "type": "system", "subtype": "session_state_changed", "state": "idle", "session_id": "s", "uuid": "u" });
     // Of the turn before: nothing has begun.
     let uuid = puppet.read_type("user")["uuid"].clone();
     puppet.write("This is no result.\n");
-    puppet.say(&idle);
+    puppet.say(&idle());
     echo(puppet, &uuid, "Go on.");
     puppet.write("Nor is this.\n");
-    puppet.say(&idle);
+    puppet.say(&idle());
     take_up(puppet);
-    puppet.say(&idle);
+    puppet.say(&idle());
     result(puppet, "next");
     puppet.read_all();
 }
@@ -185,6 +192,52 @@ async fn ends_with_the_reason_it_has(stage: Stage) -> Outcome {
     let mut session = short_lines(&stage).await;
     let error = turn(&mut session).await.unwrap_err();
     assert!(matches!(error, TurnError::ResultUnreadable { .. }), "{error:?}");
+    goes_on(&mut session).await?;
+    soon("the end", session.close()).await;
+    Ok(())
+}
+
+fn lifecycle(puppet: &mut Puppet, uuid: &Value, state: &str) {
+    puppet.say(&json!({ "type": "command_lifecycle", "command_uuid": uuid, "state": state }));
+}
+
+fn drops(puppet: &mut Puppet) {
+    puppet.open();
+    for state in ["cancelled", "discarded", "refused", "completed"] {
+        let uuid = puppet.read_type("user")["uuid"].clone();
+        lifecycle(puppet, &json!("of another"), state);
+        lifecycle(puppet, &uuid, "queued");
+        lifecycle(puppet, &uuid, state);
+        puppet.say(&idle());
+    }
+    // It began, and what came of it is that there is nothing.
+    let uuid = puppet.read_type("user")["uuid"].clone();
+    lifecycle(puppet, &uuid, "started");
+    lifecycle(puppet, &uuid, "refused");
+    puppet.say(&idle());
+    // It began, and what came of it is told by its result.
+    let uuid = puppet.read_type("user")["uuid"].clone();
+    lifecycle(puppet, &uuid, "started");
+    lifecycle(puppet, &uuid, "cancelled");
+    result(puppet, "next");
+    puppet.read_all();
+}
+
+async fn each_turn_ends_and_says_why(stage: Stage) -> Outcome {
+    let mut session = stage.session().await;
+    let expected = [
+        Dropped::Withdrawn,
+        Dropped::Discarded,
+        Dropped::Refused,
+        Dropped::Known,
+        Dropped::Refused,
+    ];
+    for expected in expected {
+        let error = turn(&mut session).await.unwrap_err();
+        assert!(matches!(error, TurnError::Dropped(why) if why == expected), "{error:?}");
+        let mut watch = session.watch();
+        soon("the end", watch.wait_for(|snapshot| !snapshot.is_running)).await?;
+    }
     goes_on(&mut session).await?;
     soon("the end", session.close()).await;
     Ok(())
