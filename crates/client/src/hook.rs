@@ -219,6 +219,11 @@ impl Hook {
         pattern.is_empty() || !is_list || pattern.split('|').any(|name| name == tool)
     }
 
+    /// Whether what it decides about does not happen when it fails.
+    pub(crate) fn refuses_when_failed(&self) -> bool {
+        decides(&self.event) && self.on_failure == OnFailure::Block
+    }
+
     /// What is answered when it has failed.
     pub(crate) fn failed(&self, reason: &str) -> Option<HookOutput> {
         if self.on_failure != OnFailure::Block {

@@ -1,6 +1,7 @@
 //! A session: one process of the CLI, and everything that goes over its pipes.
 
 mod bypass;
+mod callback;
 mod connect;
 mod control;
 mod duty;

@@ -19,12 +19,12 @@ use countersign_protocol::{Decoded, FromCli, Line, ToCli};
 use tracing::Instrument as _;
 
 use super::bypass::NOT_LAUNCHED;
+use super::callback::Callback;
 use super::duty::{Duty, Failing};
 use super::shared::{Asked, Shared};
 use super::tasks::Tasks;
 use crate::dialog::{DialogHandler, ElicitationHandler, declined};
 use crate::hook::Hook;
-use crate::link::abridged;
 use crate::permission::{AnyPermissionHandler, PermissionAnswer, PermissionAsk};
 use crate::turn::Decision;
 
@@ -68,6 +68,16 @@ impl Handlers {
     fn hook(&self, id: &HookCallbackId) -> Option<&Arc<Hook>> {
         let number: usize = id.as_str().strip_prefix("hook_")?.parse().ok()?;
         self.hooks.get(number)
+    }
+
+    /// The hook that answers a call of which cannot be told which it is for: one whose failure
+    /// refuses what it is asked about. Without an event it may be about any, and worst is a tool.
+    fn stand_in(&self, event: Option<&HookEvent>) -> Option<&Arc<Hook>> {
+        self.hooks
+            .iter()
+            .filter(|hook| hook.refuses_when_failed())
+            .filter(|hook| event.is_none_or(|event| hook.event() == event))
+            .min_by_key(|hook| *hook.event() != HookEvent::PreToolUse)
     }
 }
 
@@ -159,14 +169,21 @@ impl Server {
     /// Refuses a request that cannot be read, of which this is there.
     fn refuse_unread(&self, id: RequestId, line: &[u8], reason: &str) {
         // Most versions go on when a hook has an error, and what it was to decide about happens.
-        match callback_in(line).and_then(|callback| self.handlers.hook(&callback)) {
-            Some(hook) => {
-                let failing = Failing::Hook(Arc::clone(hook));
-                if let Some(mut duty) = self.take_on(id, "hook", failing, Asked::Program) {
-                    duty.fail("the request cannot be read", Some(&reason));
-                }
-            }
+        let hook = Callback::read(line).and_then(|Callback { id, event }| {
+            let hook = id.and_then(|id| self.handlers.hook(&id));
+            hook.or_else(|| self.handlers.stand_in(event.as_ref()))
+        });
+        match hook {
+            Some(hook) => self.fail_hook(id, hook, "the request cannot be read", reason),
             None => drop(self.refuse(&id, reason)),
+        }
+    }
+
+    /// Answers the call of a hook as if it had failed.
+    fn fail_hook(&self, id: RequestId, hook: &Arc<Hook>, what: &'static str, reason: &str) {
+        let failing = Failing::Hook(Arc::clone(hook));
+        if let Some(mut duty) = self.take_on(id, "hook", failing, Asked::Program) {
+            duty.fail(what, Some(&reason));
         }
     }
 
@@ -231,7 +248,11 @@ impl Server {
 
     fn hook(&mut self, id: RequestId, request: Box<HookCallback>) {
         let Some(hook) = self.handlers.hook(&request.callback_id).map(Arc::clone) else {
-            self.refuse(&id, &format!("there is no hook {}", request.callback_id));
+            let reason = format!("there is no hook {}", request.callback_id);
+            match self.handlers.stand_in(Some(&request.input.event())) {
+                Some(hook) => self.fail_hook(id, hook, "nobody knows the hook", &reason),
+                None => drop(self.refuse(&id, &reason)),
+            }
             return;
         };
         let failing = Failing::Hook(Arc::clone(&hook));
@@ -316,15 +337,4 @@ impl Server {
         self.has_begun = true;
         self.tasks.spawn(work.instrument(span));
     }
-}
-
-/// The hook that a request calls which cannot be read.
-fn callback_in(line: &[u8]) -> Option<HookCallbackId> {
-    let line = abridged(line);
-    let text = String::from_utf8_lossy(&line);
-    if !text.contains(r#""subtype":"hook_callback""#) {
-        return None;
-    }
-    let (_, rest) = text.split_once(r#""callback_id":""#)?;
-    rest.split_once('"').map(|(id, _)| HookCallbackId::from(id))
 }

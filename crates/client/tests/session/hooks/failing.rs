@@ -7,7 +7,7 @@ use countersign::SessionBuilder;
 use countersign::hook::Hook;
 use countersign::permission::HandlerFailure;
 use countersign::protocol::hook::{
-    HookOutput, OnFailure, PostToolUseInput, PreToolUseInput, StopInput,
+    HookOutput, OnFailure, PostToolUseInput, PreToolUseInput, StopInput, UserPromptSubmitInput,
 };
 use countersign::turn::TurnEvent;
 use libtest_mimic::Trial;
@@ -26,7 +26,10 @@ pub(super) fn trials() -> Vec<Trial> {
     ]
     .into_iter()
     .flatten()
-    .chain([trial("hooks::a_call_that_cannot_be_read_is_refused", unreadable)])
+    .chain([
+        trial("hooks::a_call_that_cannot_be_read_is_refused", unreadable),
+        trial("hooks::a_call_of_nobody_knows_which_hook_is_refused", unknown),
+    ])
     .collect()
 }
 
@@ -125,5 +128,48 @@ async fn unreadable() -> Outcome {
     let decision = &said[0]["response"]["hookSpecificOutput"]["permissionDecision"];
     assert_eq!(decision, "deny", "{said:?}");
     assert_eq!((&said[1]["subtype"], &said[2]["subtype"]), (&json!("error"), &json!("error")));
+    Ok(())
+}
+
+/// Which hook is called cannot be told. One of those that decide answers, if it may be the one.
+async fn unknown() -> Outcome {
+    let input = |event: &str| json!({"hook_event_name": event, "session_id": "s", "tool_name": 5});
+    let stop = json!({
+        "hook_event_name": "Stop", "session_id": "s", "transcript_path": "", "cwd": "",
+        "stop_hook_active": false,
+    });
+    let prompt = json!({
+        "hook_event_name": "UserPromptSubmit", "session_id": "s", "transcript_path": "", "cwd": "",
+        "prompt": "Hello!",
+    });
+    let asked = [
+        json!({"subtype": "hook_callback", "input": 5}),
+        json!({"subtype": "hook_callback", "callback_id": "hook_77", "input": input("PreToolUse")}),
+        json!({"subtype": "hook_callback", "callback_id": 5, "input": input("UserPromptSubmit")}),
+        json!({"subtype": "hook_callback", "callback_id": "hook_77", "input": prompt}),
+        json!({"subtype": "hook_callback", "input": input("PostToolUse")}),
+        json!({"subtype": "hook_callback", "callback_id": "hook_77", "input": stop}),
+    ];
+    let lax = || Hook::new(|_: PreToolUseInput, _| async {}).on_failure(OnFailure::Continue);
+    let builder = SessionBuilder::new()
+        .hook(lax())
+        .hook(Hook::new(|_: UserPromptSubmitInput, _| async {}))
+        .hook(Hook::new(|_: PreToolUseInput, _| async {}));
+    let said = answers(builder, &asked).await?;
+    for answer in &said[..2] {
+        let decision = &answer["response"]["hookSpecificOutput"]["permissionDecision"];
+        assert_eq!(decision, "deny", "{said:?}");
+    }
+    for answer in &said[2..4] {
+        assert_eq!(answer["response"]["decision"], "block", "{said:?}");
+    }
+    // Nobody decides about these.
+    for answer in &said[4..] {
+        assert_eq!(answer["subtype"], "error", "{said:?}");
+    }
+    // Nor is there anybody here.
+    for answer in answers(SessionBuilder::new().hook(lax()), &asked).await? {
+        assert_eq!(answer["subtype"], "error");
+    }
     Ok(())
 }
