@@ -82,6 +82,11 @@ impl Message {
         Line::parse(line).is_ok_and(|line| line.frame_type() == "result")
     }
 
+    /// Whether messages are missing in its place.
+    pub(crate) fn is_lost(&self) -> bool {
+        self.line.starts_with(MARKER.as_bytes()) && matches!(self.saying(), Saying::Lost { .. })
+    }
+
     /// Its short fields, of a line that cannot be read or was passed over.
     pub(crate) fn abridged(&self) -> Cow<'_, [u8]> {
         match passed_over(&self.line) {

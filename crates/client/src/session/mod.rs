@@ -57,6 +57,8 @@ pub struct Session {
     /// A result that waits until the store has what came before it.
     held: Option<Message>,
     mirror: Option<Arc<Mirror>>,
+    /// How many results were read.
+    results_read: u64,
     /// How it was set up, to begin anew.
     builder: Box<SessionBuilder>,
     /// Ends the session when it is dropped.
@@ -86,6 +88,7 @@ impl Session {
             messages,
             held: None,
             mirror,
+            results_read: 0,
             builder: Box::new(builder),
             leash: Leash(shared),
         }
@@ -107,6 +110,24 @@ impl Session {
     ///
     /// Cancel safe: a message is either returned or still there.
     pub async fn next_message(&mut self) -> Option<Message> {
+        let message = self.next_unnoted().await?;
+        if message.is_result() {
+            self.results_read += 1;
+        } else if message.is_lost() {
+            // Nobody knows how many were among them.
+            self.results_read = self.leash.0.snapshot.borrow().turns_over;
+        }
+        Some(message)
+    }
+
+    /// How many results will be read, at least, before that of a message that is sent now.
+    pub(crate) fn results_to_come(&self) -> u64 {
+        let snapshot = self.leash.0.snapshot.borrow();
+        let unread = snapshot.turns_over.saturating_sub(self.results_read);
+        unread + u64::from(snapshot.is_running)
+    }
+
+    async fn next_unnoted(&mut self) -> Option<Message> {
         let Some(mirror) = &self.mirror else {
             return self.messages.next_line().await.map(Message::from_line);
         };

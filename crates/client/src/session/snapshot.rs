@@ -36,6 +36,8 @@ pub struct Snapshot {
     pub limit_reached: Option<LimitReached>,
     /// Whether the CLI has said the mode since the last result.
     pub(super) mode_told: bool,
+    /// How many results there were, with those that cannot be read.
+    pub(super) turns_over: u64,
     /// Whether the CLI has begun a turn that is not over.
     pub(super) has_begun: bool,
     /// Messages that were sent since the last result, and that it has not dropped.
@@ -70,6 +72,11 @@ impl Snapshot {
         !std::mem::replace(&mut self.is_running, true)
     }
 
+    /// The messages that were sent, and perhaps not begun with.
+    pub(crate) fn on_their_way(&self) -> Vec<MessageUuid> {
+        self.sent.iter().map(|sent| sent.id.clone()).collect()
+    }
+
     /// There will be no turn for a message. Says whether nothing is running because of that.
     pub(super) fn dropped(&mut self, message: &MessageUuid) -> bool {
         let before = self.sent.len();
@@ -80,6 +87,7 @@ impl Snapshot {
 
     /// A turn is over, whatever it says.
     pub(super) fn over(&mut self) {
+        self.turns_over += 1;
         self.has_begun = false;
         self.is_running = false;
         self.sent.clear();

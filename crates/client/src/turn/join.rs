@@ -41,12 +41,14 @@ pub(super) struct Joiner {
     taken_up: bool,
     /// Whether a turn has begun since.
     began: bool,
+    /// Whether the running turn has taken up another message.
+    is_of_others: bool,
+    /// Whether the CLI has said that the message was answered.
+    completed: bool,
     /// The CLI has said that it dropped the message, after it had taken it up.
     dropped: Option<Dropped>,
     /// A line that could not be read, and may have been the result.
     missed: Option<String>,
-    /// Whether the CLI has said that it took up something else, of which there is no result yet.
-    busy_otherwise: bool,
     texts: Vec<String>,
     thoughts: Vec<String>,
     calls: Vec<(ToolCall, Instant)>,
@@ -64,6 +66,10 @@ pub(super) struct Followed {
     pub(super) version: Option<Version>,
     /// Whether a turn was running then.
     pub(super) was_running: bool,
+    /// How many results come before that of the message, unless it shares a turn.
+    pub(super) results_before: u64,
+    /// Messages that were on their way when it was sent.
+    pub(super) others: Vec<MessageUuid>,
 }
 
 impl Joiner {
@@ -72,9 +78,10 @@ impl Joiner {
             message,
             taken_up: false,
             began: false,
+            is_of_others: false,
+            completed: false,
             dropped: None,
             missed: None,
-            busy_otherwise: false,
             texts: Vec::new(),
             thoughts: Vec::new(),
             calls: Vec::new(),
@@ -214,7 +221,7 @@ impl Joiner {
         message: Message,
         decisions: &Decisions,
     ) -> Vec<TurnEvent> {
-        self.taken_up |= self.is_echoed(Echo::of(&user).as_ref());
+        self.echo(Echo::of(&user));
         let Content::Blocks(blocks) = user.message.content else {
             return vec![TurnEvent::Other(message)];
         };
@@ -277,7 +284,7 @@ impl Joiner {
     /// What the CLI says of the message. Gives why there will be no turn, if there will be none.
     fn lifecycle(&mut self, told: &CommandLifecycle) -> Option<Dropped> {
         if self.message_id() != Some(&told.command_uuid) {
-            self.busy_otherwise |= told.state == CommandState::Started;
+            self.is_of_others |= told.state == CommandState::Started;
             return None;
         }
         let dropped = match told.state {
@@ -285,8 +292,12 @@ impl Joiner {
                 self.taken_up = true;
                 return None;
             }
-            // One that this turn has not seen begin.
-            CommandState::Completed => (!self.taken_up).then_some(Dropped::Known)?,
+            CommandState::Completed if self.taken_up => {
+                self.completed = true;
+                return None;
+            }
+            // Before this turn.
+            CommandState::Completed => Dropped::Known,
             CommandState::Cancelled => Dropped::Withdrawn,
             CommandState::Discarded => Dropped::Discarded,
             CommandState::Refused => Dropped::Refused,
@@ -295,6 +306,14 @@ impl Joiner {
         // A turn that has begun has a result, which says more.
         self.dropped = self.taken_up.then_some(dropped);
         (!self.taken_up).then_some(dropped)
+    }
+
+    /// Notes whose message the running turn has taken up.
+    fn echo(&mut self, echo: Option<Echo>) {
+        self.taken_up |= self.is_echoed(echo.as_ref());
+        if let (Some(followed), Some(echo)) = (&self.message, echo) {
+            self.is_of_others |= followed.others.contains(&echo.message);
+        }
     }
 
     /// Whether this is the echo of the message.
@@ -313,7 +332,6 @@ impl Joiner {
 
     fn result(&mut self, result: ResultMessage, decisions: &Decisions) -> Joined {
         if !self.is_ours(&Whose::of(&result)) {
-            self.busy_otherwise = false;
             self.unasked.push(result.clone());
             return Joined::Event(TurnEvent::Unasked(Box::new(result)));
         }
@@ -341,15 +359,18 @@ impl Joiner {
     /// Whether a result is that of the message.
     ///
     /// 2.1.325 says which messages a turn took up. Before that it is the first result after the
-    /// message was taken up, which its echo tells; and where there is no echo, the first result of
-    /// a turn that somebody asked for. A turn that the CLI makes of a request of ours, such as
-    /// `set_cwd`, names no message, but has one: that it was taken up is said before.
-    fn is_ours(&self, result: &Whose) -> bool {
-        let Some(message) = self.message_id() else { return true };
-        if result.messages.contains(message) || self.taken_up {
-            return true;
+    /// message was taken up, which its echo tells; and where there is no echo, as for a command, the
+    /// first result of a turn that somebody asked for, that was not there before the message and has
+    /// not taken up another. A turn that the CLI makes of a request of ours, such as `set_cwd`, names
+    /// no message, but has one: that it was taken up is said before.
+    fn is_ours(&mut self, result: &Whose) -> bool {
+        let Some(message) = &mut self.message else { return true };
+        let is_of_others = std::mem::take(&mut self.is_of_others) || message.results_before > 0;
+        message.results_before = message.results_before.saturating_sub(1);
+        if !result.messages.is_empty() {
+            return result.messages.contains(&message.sent.id) || self.completed;
         }
-        result.messages.is_empty() && !result.is_of_task && !self.busy_otherwise
+        self.taken_up || !(is_of_others || result.is_of_task)
     }
 
     /// Whether the turn is known to have begun.
@@ -364,16 +385,17 @@ impl Joiner {
     /// nobody can say what it says.
     fn unread(&mut self, message: Message, saying: &Saying) -> Joined {
         match Unread::new(&message, saying) {
-            Unread::Result(whose, error) if self.is_ours(&whose) => {
-                return Joined::Failed(error, TurnEvent::Other(message));
+            Unread::Result(whose, error) => {
+                if self.is_ours(&whose) {
+                    return Joined::Failed(error, TurnEvent::Other(message));
+                }
             }
             Unread::Lost(error) => return Joined::Failed(error, TurnEvent::Other(message)),
             Unread::Echo(echo) if self.is_known(Some(&echo)) => {
                 return Joined::Failed(Dropped::Known.into(), TurnEvent::Other(message));
             }
-            Unread::Echo(echo) => self.taken_up |= self.is_echoed(Some(&echo)),
+            Unread::Echo(echo) => self.echo(Some(echo)),
             Unread::Anything(problem) => self.missed = Some(problem),
-            Unread::Result(..) => self.busy_otherwise = false,
             Unread::Other => {}
         }
         Joined::Event(TurnEvent::Other(message))

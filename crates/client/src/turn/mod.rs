@@ -54,12 +54,14 @@ impl<S: BorrowMut<Session>> Turn<S> {
         let (handle, shared) = (session.borrow().handle(), session.borrow().shared());
         let spans = Spans::new(&shared.span, Some(&sent.id));
         let withdrawn = shared.follow(sent.id.clone());
-        let (version, was_running) = {
+        let results_before = session.borrow().results_to_come();
+        let (version, was_running, others) = {
             let snapshot = shared.snapshot.borrow();
-            (snapshot.version, snapshot.is_running)
+            (snapshot.version, snapshot.is_running, snapshot.on_their_way())
         };
         handle.post_as(message, sent.clone()).await?;
-        let joiner = Joiner::new(Some(Followed { sent, version, was_running }));
+        let followed = Followed { sent, version, was_running, results_before, others };
+        let joiner = Joiner::new(Some(followed));
         Ok(Self { session, joiner, withdrawn, spans, end: None })
     }
 

@@ -86,13 +86,14 @@ async fn is_known(session: &mut Session) -> Outcome {
     let handle = session.handle();
     let idle = async || {
         let mut watch = handle.watch();
-        soon("the echo", watch.wait_for(|snapshot| !snapshot.is_running)).await.map(drop)
+        let idle = watch.wait_for(|snapshot| !snapshot.is_running);
+        assert!(soon("the echo", idle).await.is_some());
     };
     let ended = soon("the end", session.send_message(one()).await?.finish()).await;
     assert!(matches!(ended, Err(TurnError::Dropped(Dropped::Known))), "{ended:?}");
-    idle().await?;
+    idle().await;
     handle.post(one()).await?;
-    idle().await?;
+    idle().await;
     // What the CLI has said of it is not taken for something of the next turn.
     let outcome = soon("the turn", session.send("Next.").await?.finish()).await?;
     assert!(outcome.answer().ends_with("Next."), "{outcome:?}");

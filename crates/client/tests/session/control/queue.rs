@@ -21,6 +21,7 @@ pub(super) fn trials() -> Vec<Trial> {
         on_all("control::queue::an_interrupt_can_drop_what_is_queued", V62, dropped),
         on_all("control::queue::a_queued_message_is_withdrawn", V197, withdrawn),
         on_real("control::queue::priorities_say_when_a_message_is_read", V62, priorities),
+        on_all("control::queue::a_queued_turn_has_its_own_result", V62, own_result),
         on_all("control::queue::the_turn_of_a_withdrawn_message_ends", V197, no_turn),
     ]
     .into_iter()
@@ -254,6 +255,29 @@ async fn no_turn(cli: Cli) -> Outcome {
         assert!(soon("the end", session.current_turn().finish()).await?.interrupted());
         let outcome = soon("the turn", session.send("Next.").await?.finish()).await?;
         assert_said(&outcome, "Next.");
+        close(session, lab).await;
+    }
+    Ok(())
+}
+
+/// Messages wait before ours, which is a prompt, or a command: versions before 2.1.325 do not show
+/// that they take up one.
+async fn own_result(cli: Cli) -> Outcome {
+    for (before, ours, answer) in
+        [(vec!["One.", "Two."], "Three.", "Three."), (vec!["One."], "/cost", "Total cost")]
+    {
+        let lab = lab(cli, HANGS).await;
+        let mut session = soon("the start", builder(&lab).partial_messages().connect()).await?;
+        drop(begun(&mut session).await);
+        for text in before {
+            session.post(text).await?;
+        }
+        let handle = session.handle();
+        let turn = session.send(ours).await?;
+        handle.interrupt().await?;
+        let outcome = soon("the end", turn.finish()).await?;
+        assert!(!outcome.interrupted() && outcome.answer().contains(answer), "{outcome:?}");
+        assert!(!outcome.unasked.is_empty());
         close(session, lab).await;
     }
     Ok(())

@@ -13,6 +13,7 @@ pub(super) fn faults() -> Vec<Fault> {
         fault("writes_a_result_that_is_malformed", malformed, ends_with_the_reason),
         fault("writes_a_result_of_another_turn_badly", of_another, waits_for_its_own),
         fault("writes_an_echo_that_cannot_be_read", bad_echoes, knows_that_it_is_taken_up),
+        fault("writes_results_of_others", of_others, takes_none_of_them),
         fault("drops_messages", drops, each_turn_ends_and_says_why),
         fault("is_idle_after_a_line_that_is_none", idle_after_noise, ends_with_the_reason_it_has),
     ]
@@ -236,9 +237,61 @@ async fn each_turn_ends_and_says_why(stage: Stage) -> Outcome {
         let error = turn(&mut session).await.unwrap_err();
         assert!(matches!(error, TurnError::Dropped(why) if why == expected), "{error:?}");
         let mut watch = session.watch();
-        soon("the end", watch.wait_for(|snapshot| !snapshot.is_running)).await?;
+        soon("the end", watch.wait_for(|snapshot| !snapshot.is_running)).await.unwrap();
     }
     goes_on(&mut session).await?;
+    soon("the end", session.close()).await;
+    Ok(())
+}
+
+fn result_for(puppet: &mut Puppet, uuid: &Value, text: &str) {
+    puppet.say(&json!({
+        "type": "result", "subtype": "success", "is_error": false, "result": text,
+        "user_message_uuids": [uuid], "session_id": "s",
+    }));
+}
+
+fn of_others(puppet: &mut Puppet) {
+    puppet.open();
+    // A message that was taken up, and put back because of another.
+    let uuid = take_up(puppet);
+    result_for(puppet, &json!("of another"), "other");
+    result_for(puppet, &uuid, "next");
+    // Without names, as older versions have it. Nobody reads the result of the first.
+    puppet.read_type("user");
+    result(puppet, "unread");
+    puppet.read_type("user");
+    result(puppet, "next");
+    // The first is not answered when the second comes.
+    puppet.read_type("user");
+    let uuid = puppet.read_type("user")["uuid"].clone();
+    result(puppet, "other");
+    echo(puppet, &uuid, "Go on.");
+    result(puppet, "next");
+    // The same, of a message that is not echoed.
+    puppet.read_type("user");
+    puppet.read_type("user");
+    result(puppet, "other");
+    result(puppet, "next");
+    // One that shares the turn of the first.
+    puppet.read_type("user");
+    let uuid = puppet.read_type("user")["uuid"].clone();
+    echo(puppet, &uuid, "Go on.");
+    result(puppet, "next");
+    puppet.read_all();
+}
+
+async fn takes_none_of_them(stage: Stage) -> Outcome {
+    let mut session = stage.session().await;
+    goes_on(&mut session).await?;
+    drop(session.send("First.").await?);
+    let mut watch = session.watch();
+    soon("the result", watch.wait_for(|snapshot| !snapshot.is_running)).await.unwrap();
+    goes_on(&mut session).await?;
+    for _ in 0..3 {
+        session.post("First.").await?;
+        goes_on(&mut session).await?;
+    }
     soon("the end", session.close()).await;
     Ok(())
 }
