@@ -284,6 +284,11 @@ impl Mailbox {
         }
     }
 
+    /// Whether [`room`](Self::room) would return at once.
+    pub(crate) fn has_room(&self) -> bool {
+        matches!(self.wants(), Wants::Nothing)
+    }
+
     fn wants(&self) -> Wants {
         let mut state = self.lock();
         if !state.abandoned && state.tail_bytes + state.writing > PATIENCE {

@@ -77,7 +77,7 @@ impl Intake {
             return;
         }
         for _ in 1..READS {
-            if self.server.has_begun() {
+            if self.server.has_begun() || !self.mailbox.has_room() {
                 break;
             }
             if !self.read() {
