@@ -74,10 +74,21 @@ impl Duty {
         &self.span
     }
 
+    /// Answers.
+    pub(super) fn answer<T: Serialize>(self, payload: &T) {
+        self.answer_with(payload, None, || ());
+    }
+
     /// Answers; what is to be said `before` goes directly before it, so that the CLI has it when
-    /// it acts on the answer. Says whether the answer is on its way: it is not when the CLI wants
-    /// it no more.
-    pub(super) fn answer<T: Serialize>(mut self, payload: &T, before: Option<&ToCli>) -> bool {
+    /// it acts on the answer. For the same reason `note` is called before anything goes out: what
+    /// comes of the answer may be read elsewhere before this returns. Neither is done when the CLI
+    /// wants no answer any more.
+    pub(super) fn answer_with<T: Serialize>(
+        mut self,
+        payload: &T,
+        before: Option<&ToCli>,
+        note: impl FnOnce(),
+    ) {
         let lines = success(&self.request_id, payload).and_then(|answer| {
             let Some(before) = before else { return Ok(answer) };
             let mut lines = before.to_line()?;
@@ -87,14 +98,10 @@ impl Duty {
         match lines {
             Ok(lines) => {
                 self.done = true;
-                let is_wanted = self.shared.answer(&self.request_id, &lines);
+                let is_wanted = self.shared.answer(&self.request_id, &lines, note);
                 self.span.record("outcome", if is_wanted { "answered" } else { "not wanted" });
-                is_wanted
             }
-            Err(error) => {
-                self.fail("the answer cannot be written", Some(&error));
-                false
-            }
+            Err(error) => self.fail("the answer cannot be written", Some(&error)),
         }
     }
 
@@ -165,4 +172,63 @@ fn success<T: Serialize>(id: &RequestId, payload: &T) -> Result<Vec<u8>, EncodeE
 
 fn refusal(id: &RequestId, reason: &str) -> Result<Vec<u8>, EncodeError> {
     ToCli::from(ControlResponse::refusal(id.clone(), reason)).to_line()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::ErrorKind;
+    use std::time::Duration;
+
+    use countersign_protocol::RawJson;
+    use countersign_protocol::request::Initialize;
+    use tokio::net::unix::pipe;
+
+    use super::*;
+    use crate::counters::Counters;
+    use crate::link::Outbox;
+    use crate::session::place::Place;
+    use crate::session::shared::Setup;
+    use crate::session::snapshot::Snapshot;
+
+    fn shared(outbox: Outbox) -> Arc<Shared> {
+        let place = Place { cwd: "/".into(), config_home: None, mark: None };
+        let setup = Setup {
+            verbatim: false,
+            may_bypass: false,
+            in_process_mcp: Vec::new(),
+            initialize: Initialize::new(),
+        };
+        let (snapshot, limit) = (Snapshot::default(), Duration::from_secs(60));
+        Shared::new(
+            outbox,
+            Span::none(),
+            Arc::new(Counters::default()),
+            snapshot,
+            place,
+            setup,
+            limit,
+        )
+    }
+
+    #[tokio::test]
+    async fn what_is_decided_is_noted_before_the_cli_can_act_on_it() {
+        let (sender, receiver) = pipe::pipe().unwrap();
+        let shared = shared(Outbox::new(sender, None));
+        let take_on =
+            || Duty::take_on(&shared, "r1".into(), "permission", Failing::Error, Asked::Person);
+        let duty = take_on().unwrap();
+        let mut noted = false;
+        let payload = RawJson::empty_object();
+        duty.answer_with(&payload, None, || {
+            let sent = receiver.try_read(&mut [0]).unwrap_err();
+            noted = sent.kind() == ErrorKind::WouldBlock;
+        });
+        assert!(noted);
+        receiver.readable().await.unwrap();
+        assert_eq!(receiver.try_read(&mut [0]).unwrap(), 1);
+
+        let duty = take_on().unwrap();
+        shared.cancelled(&"r1".into());
+        duty.answer_with(&payload, None, || panic!("nothing is decided that is not wanted"));
+    }
 }

@@ -236,12 +236,12 @@ impl Server {
                 let before = message.map(ToCli::User);
                 let decision = Decision::of(&result, input_changed, at.elapsed());
                 duty.span().record("decision", decision.name());
-                if duty.answer(&result, before.as_ref()) {
+                duty.answer_with(&result, before.as_ref(), || {
                     shared.decisions().note(call, decision);
                     if let Some(fresh) = fresh_start {
                         shared.plan_fresh_start(fresh);
                     }
-                }
+                });
             },
         );
     }
@@ -265,7 +265,7 @@ impl Server {
             if shared.setup.forbids_hook(&output) {
                 duty.fail(NOT_LAUNCHED, None);
             } else {
-                duty.answer(&output, None);
+                duty.answer(&output);
             }
         });
     }
@@ -281,7 +281,7 @@ impl Server {
         // It reads the message now, so that what comes later finds it.
         let reply = connection.handle(request.message);
         let reply = async move { Ok(McpReply::new(reply.await)) };
-        self.run(duty, None, reply, |duty, reply| _ = duty.answer(&reply, None));
+        self.run(duty, None, reply, |duty, reply| duty.answer(&reply));
     }
 
     #[cfg(not(feature = "mcp"))]
@@ -295,11 +295,11 @@ impl Server {
         let asked = if handler.is_some() { Asked::Person } else { Asked::Program };
         let Some(duty) = self.take_on(id, "elicitation", Failing::Error, asked) else { return };
         let Some(handler) = handler else {
-            duty.answer(&declined(), None);
+            duty.answer(&declined());
             return;
         };
         let answer = async move { handler.call(request).await };
-        self.run(duty, None, answer, |duty, answer| _ = duty.answer(&answer, None));
+        self.run(duty, None, answer, |duty, answer| duty.answer(&answer));
     }
 
     fn dialog(&mut self, id: RequestId, request: RequestUserDialog) {
@@ -311,7 +311,7 @@ impl Server {
         };
         let Some(duty) = self.take_on(id, "dialog", Failing::Error, Asked::Person) else { return };
         let answer = async move { handler.call(request).await };
-        self.run(duty, None, answer, |duty, answer| _ = duty.answer(&answer, None));
+        self.run(duty, None, answer, |duty, answer| duty.answer(&answer));
     }
 
     /// Runs a handler, and sees to it that there is an answer whatever becomes of it.

@@ -302,10 +302,15 @@ impl Shared {
         self.initialized.get_or_init(|| Initialize::read_response(Some(raw)).ok()).as_ref()
     }
 
-    /// Sends an answer to a request of the CLI, unless it has one or wants none.
-    pub(crate) fn answer(&self, id: &RequestId, lines: &[u8]) -> bool {
+    /// Sends an answer to a request of the CLI, unless it has one or wants none; `note` is called
+    /// before it is on its way.
+    pub(crate) fn answer(&self, id: &RequestId, lines: &[u8], note: impl FnOnce()) -> bool {
         // Whoever takes the request from the list is the one who answers.
-        lock(&self.incoming).remove(id).is_some() && self.outbox.push(lines) != Err(OutboxClosed)
+        if lock(&self.incoming).remove(id).is_none() {
+            return false;
+        }
+        note();
+        self.outbox.push(lines) != Err(OutboxClosed)
     }
 
     /// Refuses a request of the CLI, unless it has an answer or wants none. Whoever is still at it
@@ -316,25 +321,25 @@ impl Shared {
 
     /// [`refuse`](Self::refuse), and gives what was decided with it, if it was for a permission.
     pub(crate) fn refuse_deciding(&self, id: &RequestId, reason: &str) -> Option<Decision> {
-        let open = lock(&self.incoming).remove(id)?;
-        let is_told = match open.failing.line(id, reason) {
-            Ok(line) => self.outbox.push(&line).is_ok(),
-            // A reason is text, which can always be written.
-            Err(error) => {
-                tracing::error!(%error, "a refusal cannot be written");
-                false
+        let Open { cancelled, failing, asked } = lock(&self.incoming).remove(id)?;
+        let line = failing.line(id, reason);
+        let denied = match (failing, asked) {
+            (Failing::Deny { asked: at }, Asked::Permission(request)) => {
+                let denied = Decision::Denied { reason: reason.to_owned(), waited: at.elapsed() };
+                // Before the CLI can act on it.
+                self.decisions.note(request.tool_use_id.clone(), denied.clone());
+                Some(denied)
             }
+            _ => None,
         };
-        open.cancelled.cancel();
-        let (Failing::Deny { asked: at }, Asked::Permission(request)) = (open.failing, open.asked)
-        else {
-            return None;
-        };
-        let denied = Decision::Denied { reason: reason.to_owned(), waited: at.elapsed() };
-        if is_told {
-            self.decisions.note(request.tool_use_id.clone(), denied.clone());
+        match line {
+            // A session that has ended has nobody to tell.
+            Ok(line) => drop(self.outbox.push(&line)),
+            // A reason is text, which can always be written.
+            Err(error) => tracing::error!(%error, "a refusal cannot be written"),
         }
-        Some(denied)
+        cancelled.cancel();
+        denied
     }
 
     /// Refuses whatever the CLI still asks.
