@@ -30,6 +30,7 @@ const SINCE: Version = Version::new(2, 1, 197);
 
 /// A session that goes on.
 #[derive(Debug)]
+#[must_use = "dropping it ends the session"]
 #[non_exhaustive]
 pub struct Resumed {
     /// The session. Unless the answer was [stopped](Raised::Stopped) its turn is running: see
