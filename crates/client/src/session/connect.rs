@@ -270,8 +270,10 @@ async fn version_of(launch: &Launch) -> Result<Version, VersionError> {
         let spec = SpawnSpec { program, arguments, environment, cwd: None };
         let Spawned { stdin, stdout, stderr, process } =
             process::spawn(&spec).map_err(io::Error::other)?;
-        drop((stdin, stderr));
-        let said = tokio::time::timeout(VERSION, read_to_end(stdout)).await;
+        drop(stdin);
+        // A program that warns of something must not be ended by that.
+        let said = async { tokio::join!(read_to_end(stdout), read_to_end(stderr)).0 };
+        let said = tokio::time::timeout(VERSION, said).await;
         process.end(ShutdownTimes::default()).await;
         said.map_err(|_| io::Error::other("it did not tell in time"))?
     };
