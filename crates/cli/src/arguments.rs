@@ -1,0 +1,68 @@
+//! The command line as a whole.
+
+use std::process::ExitCode;
+
+use clap::{Parser, Subcommand};
+
+use crate::failure::{EXIT_CODES, Failure};
+use crate::output::Output;
+use crate::pages;
+
+/// Drive Claude Code, and countersign what it does
+#[derive(Debug, Parser)]
+#[command(
+    name = "countersign",
+    version,
+    after_help = EXIT_CODES,
+    propagate_version = true,
+    subcommand_required = true,
+    arg_required_else_help = true,
+    max_term_width = 100
+)]
+pub(crate) struct Arguments {
+    #[command(flatten)]
+    pub(crate) shared: Shared,
+    #[command(subcommand)]
+    pub(crate) command: Command,
+}
+
+/// What can be said to every command.
+#[derive(Clone, Copy, Debug, clap::Args)]
+#[command(next_help_heading = "Output")]
+pub(crate) struct Shared {
+    /// Say it in JSON, for programs: one object a line
+    #[arg(long, global = true)]
+    pub(crate) json: bool,
+    /// Say nothing about progress
+    #[arg(long, short, global = true)]
+    pub(crate) quiet: bool,
+    /// Whether to use colours
+    #[arg(long, global = true, value_name = "WHEN", value_enum, default_value_t = Colours::Auto)]
+    pub(crate) color: Colours,
+}
+
+/// When colours are used.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+pub(crate) enum Colours {
+    /// On a terminal that can do them, unless `NO_COLOR` is set
+    Auto,
+    /// In any case
+    Always,
+    /// In no case
+    Never,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Command {
+    Completions(pages::Completions),
+    Man(pages::Man),
+}
+
+impl Command {
+    pub(crate) fn run(self, output: &mut Output) -> Result<ExitCode, Failure> {
+        match self {
+            Self::Completions(args) => args.run(output),
+            Self::Man(args) => args.run(output),
+        }
+    }
+}

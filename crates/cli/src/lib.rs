@@ -1,0 +1,43 @@
+//! The command `countersign`, as a library with one function.
+//!
+//! # What is where
+//!
+//! Each subcommand is a module with an `Args`, which clap reads, and a `run`. What they share:
+//!
+//! | | |
+//! |---|---|
+//! | `arguments` | the command line as a whole |
+//! | `output` | standard output: text for people, JSON for programs |
+//! | `failure` | why a command failed, what to do about it, and the exit codes |
+//! | `progress` | what is said while something takes long |
+//! | `pages` | shell completions and man pages |
+
+#![warn(missing_docs)]
+
+mod arguments;
+mod failure;
+mod output;
+mod pages;
+mod progress;
+
+use std::process::ExitCode;
+
+use clap::Parser as _;
+
+use self::arguments::Arguments;
+use self::output::Output;
+
+/// Runs the command that the arguments of the process name.
+#[must_use]
+pub fn main() -> ExitCode {
+    // clap says what is wrong with the arguments, and ends the process with code 2.
+    let arguments = Arguments::parse();
+    let mut output = Output::standard(&arguments.shared);
+    let outcome = arguments.command.run(&mut output);
+    // What was said before a failure is said before the failure.
+    let flushed = output.flush();
+    match outcome.and_then(|code| flushed.map(|()| code)) {
+        Ok(code) => code,
+        Err(failure) => output.complain(&failure),
+    }
+}

@@ -1,0 +1,7 @@
+//! The command `countersign`.
+
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    countersign_cli::main()
+}

@@ -1,0 +1,71 @@
+//! What is said while something takes long.
+
+use std::time::Duration;
+
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+
+/// Something that takes long.
+///
+/// On a terminal it is a line that moves, on standard error, and is gone when it is done. Elsewhere
+/// each step is a line of its own, so that a log tells how far it came.
+#[derive(Debug)]
+pub(crate) struct Progress {
+    bar: ProgressBar,
+    /// Where there is no terminal: whether steps are told as lines.
+    lines: bool,
+}
+
+impl Progress {
+    pub(crate) fn new(what: String, shown: bool, terminal: bool) -> Self {
+        let bar = ProgressBar::no_length().with_message(what);
+        bar.set_style(style("{spinner} {msg} {elapsed}"));
+        if shown && terminal {
+            // Something that is done within a moment shows nothing.
+            bar.enable_steady_tick(Duration::from_millis(250));
+        } else {
+            bar.set_draw_target(ProgressDrawTarget::hidden());
+        }
+        Self { bar, lines: shown && !terminal }
+    }
+
+    /// The same, for so many steps.
+    #[must_use]
+    pub(crate) fn of(self, steps: usize) -> Self {
+        self.bar.set_length(u64::try_from(steps).unwrap_or(u64::MAX));
+        self.bar.set_style(style("{bar:30} {pos}/{len} {msg} {elapsed} (about {eta} more)"));
+        self
+    }
+
+    /// Says what is being done now.
+    pub(crate) fn doing(&self, what: impl Into<String>) {
+        let what = what.into();
+        if self.lines {
+            crate::output::aside(&what);
+        }
+        self.bar.set_message(what);
+    }
+
+    /// One step is done.
+    pub(crate) fn done(&self) {
+        self.bar.inc(1);
+    }
+
+    /// Writes a line above the moving one.
+    pub(crate) fn above(&self, line: &str) {
+        if self.lines {
+            crate::output::aside(line);
+        } else {
+            self.bar.suspend(|| crate::output::aside(line));
+        }
+    }
+}
+
+impl Drop for Progress {
+    fn drop(&mut self) {
+        self.bar.finish_and_clear();
+    }
+}
+
+fn style(template: &str) -> ProgressStyle {
+    ProgressStyle::with_template(template).unwrap_or_else(|_| ProgressStyle::default_bar())
+}
