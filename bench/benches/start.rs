@@ -1,7 +1,7 @@
 //! What it costs to start: the simulated CLI beside `cat` and the real CLI.
 //!
 //! ```sh
-//! countersign-lab install
+//! cargo run --bin countersign -- lab install
 //! cargo bench -p countersign-bench --bench start
 //! ```
 //!
@@ -36,7 +36,7 @@ async fn main() -> Result<()> {
     let (rounds, many) = if quick { (1, 2) } else { (ROUNDS, MANY) };
     let sim = Programs::build()?.path("countersign-sim");
     let version = Version::TESTED[0];
-    let lab = open(Program::Simulated { executable: sim.clone(), version }).await?;
+    let lab = open(Program::simulated(sim.clone(), version)).await?;
     let cat = median(rounds, async || echo(&lab).await).await?;
     println!("| program | started after | / cat | memory | / simulated |");
     println!("|---|---:|---:|---:|---:|");
@@ -124,7 +124,7 @@ fn row(name: &str, cost: Cost, cat: Cost, simulated: Option<Cost>) {
 
 /// Many simulated CLIs at once.
 async fn crowd(executable: PathBuf, version: Version, many: usize) -> Result<()> {
-    let lab = open(Program::Simulated { executable, version }).await?;
+    let lab = open(Program::simulated(executable, version)).await?;
     let begin = Instant::now();
     let mut clis = Vec::new();
     for _ in 0..many {

@@ -6,7 +6,7 @@ use clap::{Parser, Subcommand};
 
 use crate::failure::{EXIT_CODES, Failure};
 use crate::output::Output;
-use crate::pages;
+use crate::{lab, model, pages, record, shim, sim, tape};
 
 /// Drive Claude Code, and countersign what it does
 #[derive(Debug, Parser)]
@@ -14,7 +14,6 @@ use crate::pages;
     name = "countersign",
     version,
     after_help = EXIT_CODES,
-    propagate_version = true,
     subcommand_required = true,
     arg_required_else_help = true,
     max_term_width = 100
@@ -41,19 +40,24 @@ pub(crate) struct Shared {
     pub(crate) color: Colours,
 }
 
-/// When colours are used.
+/// When colours are used: `auto` is on a terminal that can do them, unless `NO_COLOR` is set.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
 pub(crate) enum Colours {
-    /// On a terminal that can do them, unless `NO_COLOR` is set
     Auto,
-    /// In any case
     Always,
-    /// In no case
     Never,
 }
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
+    Record(record::Args),
+    Shim(shim::Args),
+    #[command(subcommand)]
+    Tape(tape::Command),
+    #[command(subcommand)]
+    Lab(lab::Command),
+    Sim(sim::Args),
+    Model(model::Args),
     Completions(pages::Completions),
     Man(pages::Man),
 }
@@ -61,6 +65,12 @@ pub(crate) enum Command {
 impl Command {
     pub(crate) fn run(self, output: &mut Output) -> Result<ExitCode, Failure> {
         match self {
+            Self::Record(args) => args.run(output),
+            Self::Shim(args) => args.run(output),
+            Self::Tape(command) => Ok(command.run()),
+            Self::Lab(command) => command.run(output),
+            Self::Sim(args) => Ok(args.run()),
+            Self::Model(args) => args.run(output),
             Self::Completions(args) => args.run(output),
             Self::Man(args) => args.run(output),
         }

@@ -16,9 +16,15 @@
 
 mod arguments;
 mod failure;
+mod lab;
+mod model;
 mod output;
 mod pages;
 mod progress;
+mod record;
+mod shim;
+mod sim;
+mod tape;
 
 use std::process::ExitCode;
 

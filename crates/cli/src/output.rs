@@ -1,7 +1,7 @@
 //! Standard output and standard error: the one place that writes to them.
 
 use std::fmt;
-use std::io::{self, BufWriter, IsTerminal as _, Write};
+use std::io::{self, BufWriter, IsTerminal as _, Write as _};
 use std::process::ExitCode;
 
 use anstream::{AutoStream, ColorChoice};

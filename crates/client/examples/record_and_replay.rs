@@ -5,7 +5,7 @@
 //! ```
 //!
 //! So a test can run without the CLI, and fails when the client says something else than it did.
-//! Tapes have secrets on them: `countersign-tape redact` takes them out.
+//! Tapes have secrets on them: `countersign tape redact` takes them out.
 #![expect(clippy::print_stdout, reason = "it talks to whoever runs it")]
 
 use std::error::Error;
@@ -17,7 +17,7 @@ use countersign_record::replay::Speed;
 use countersign_record::{ReplayStandIn, TapeLines, TapeReader};
 
 fn main() -> Result<ExitCode, Box<dyn Error>> {
-    // The stand-in below starts `countersign-tape replay ...`. This program is that, too, so that
+    // The stand-in below starts `replay --tape ...`, a command of `countersign-record`. This program is that, too, so that
     // the example needs nothing else.
     if std::env::args().nth(1).as_deref() == Some("replay") {
         return Ok(countersign_record::command::main());
@@ -39,6 +39,7 @@ async fn record_and_replay(tape: &Path) -> Result<(), Box<dyn Error>> {
     let (claude, report) = (folder.path().join("claude"), folder.path().join("report.json"));
     let stand_in = ReplayStandIn {
         player: &std::env::current_exe()?,
+        words: &["replay"],
         tape,
         lenient: false,
         speed: Speed::Fast,

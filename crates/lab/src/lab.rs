@@ -26,14 +26,23 @@ pub enum Program {
     Real(Installed),
     /// The simulated CLI, behaving as this version does.
     Simulated {
-        /// The program `countersign-sim`.
+        /// The program.
         executable: PathBuf,
+        /// The words that have it simulate, which come before the other arguments: `sim` for
+        /// `countersign`, none for `countersign-sim`.
+        words: Vec<String>,
         /// The version to behave as.
         version: Version,
     },
 }
 
 impl Program {
+    /// The simulated CLI as a program of its own, `countersign-sim`, behaving as this version does.
+    #[must_use]
+    pub fn simulated(executable: impl Into<PathBuf>, version: Version) -> Self {
+        Self::Simulated { executable: executable.into(), words: Vec::new(), version }
+    }
+
     /// The version that runs, or that is imitated.
     #[must_use]
     pub const fn version(&self) -> Version {
@@ -50,8 +59,8 @@ impl Program {
                 let executable = std::path::absolute(installed.executable())?;
                 Self::Real(Installed::elsewhere(installed.version(), executable))
             }
-            Self::Simulated { executable, version } => {
-                Self::Simulated { executable: std::path::absolute(executable)?, version }
+            Self::Simulated { executable, words, version } => {
+                Self::Simulated { executable: std::path::absolute(executable)?, words, version }
             }
         })
     }
@@ -220,14 +229,14 @@ impl Lab {
     pub fn command_line(&self) -> (PathBuf, Vec<String>) {
         match &self.program {
             Program::Real(installed) => (installed.executable().to_owned(), Vec::new()),
-            Program::Simulated { executable, version } => {
+            Program::Simulated { executable, words, version } => {
                 let script = self.root().join("script.toml");
                 let pairs = [
                     ("--script", script.to_string_lossy().into_owned()),
                     ("--as", version.to_string()),
                 ];
-                let mut arguments: Vec<_> =
-                    pairs.into_iter().flat_map(|(flag, value)| [flag.to_owned(), value]).collect();
+                let pairs = pairs.into_iter().flat_map(|(flag, value)| [flag.to_owned(), value]);
+                let mut arguments: Vec<_> = words.iter().cloned().chain(pairs).collect();
                 arguments.push("--".to_owned());
                 (executable.clone(), arguments)
             }

@@ -14,7 +14,6 @@
 //! | [`model`] | a stand-in for the Messages API that follows a script |
 //! | [`scenario`] | conversations that show what a CLI does |
 //! | [`fidelity`] | the simulated CLI, compared with the real one |
-//! | [`command`] | the command `countersign-lab` |
 
 #![warn(missing_docs)]
 
@@ -25,7 +24,6 @@ mod process;
 mod sandbox;
 mod versions;
 
-pub mod command;
 pub mod fidelity;
 pub mod model;
 pub mod scenario;

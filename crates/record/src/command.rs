@@ -1,14 +1,13 @@
-//! The command `countersign-tape`, as a function.
+//! What can be done with tapes at a terminal: the command `countersign-tape`, and `countersign tape`.
 //!
 //! Each subcommand is a module with its arguments, which say how they are run; to add one, add
-//! the module and a line to `Subcommand`.
+//! the module and a line to [`Command`].
 
 mod diff;
 mod output;
 mod redact;
 mod replay;
 mod show;
-mod stand_in;
 mod stats;
 mod summary;
 mod tee;
@@ -35,13 +34,15 @@ use self::output::Output;
 )]
 struct CommandLine {
     #[command(subcommand)]
-    subcommand: Subcommand,
+    command: Command,
 }
 
+/// A subcommand with its arguments, to be part of a command line.
 #[derive(Debug, clap::Subcommand)]
-enum Subcommand {
+#[non_exhaustive]
+#[expect(missing_docs, reason = "what is said here would replace the help of the arguments")]
+pub enum Command {
     Tee(tee::Args),
-    StandIn(stand_in::Args),
     Show(show::Args),
     Stats(stats::Args),
     Redact(redact::Args),
@@ -49,11 +50,27 @@ enum Subcommand {
     Replay(replay::Args),
 }
 
-impl Subcommand {
-    fn run(self, out: &mut Output) -> Result<ExitCode, Failure> {
+impl Command {
+    /// Runs it, says on standard error what went wrong, and gives what the process is to exit with.
+    #[must_use]
+    pub fn run(self) -> ExitCode {
+        let mut out = Output::new();
+        let outcome = self.run_with(&mut out);
+        // What was said before a failure is said before the failure.
+        let flushed = out.flush();
+        match outcome.and_then(|code| flushed.map(|()| code)) {
+            Ok(code) => code,
+            Err(Failure::NobodyListens) => ExitCode::SUCCESS,
+            Err(Failure::Failed { error, code }) => {
+                warn(&error.to_string());
+                ExitCode::from(code)
+            }
+        }
+    }
+
+    fn run_with(self, out: &mut Output) -> Result<ExitCode, Failure> {
         match self {
             Self::Tee(args) => args.run(),
-            Self::StandIn(args) => args.run(),
             Self::Show(args) => args.run(out),
             Self::Stats(args) => args.run(out),
             Self::Redact(args) => args.run(out),
@@ -66,19 +83,7 @@ impl Subcommand {
 /// Runs the command with the arguments of this process.
 #[must_use]
 pub fn main() -> ExitCode {
-    let CommandLine { subcommand } = CommandLine::parse();
-    let mut out = Output::new();
-    let outcome = subcommand.run(&mut out);
-    // What was said before a failure is said before the failure.
-    let flushed = out.flush();
-    match outcome.and_then(|code| flushed.map(|()| code)) {
-        Ok(code) => code,
-        Err(Failure::NobodyListens) => ExitCode::SUCCESS,
-        Err(Failure::Failed { error, code }) => {
-            warn(&error.to_string());
-            ExitCode::from(code)
-        }
-    }
+    CommandLine::parse().command.run()
 }
 
 /// Why a subcommand ended early.
@@ -111,5 +116,5 @@ impl Failure {
 /// Says on standard error what is wrong.
 fn warn(text: &str) {
     // When standard error is gone there is nobody left to tell.
-    drop(io::stderr().write_all(format!("countersign-tape: {text}\n").as_bytes()));
+    drop(io::stderr().write_all(format!("countersign: {text}\n").as_bytes()));
 }

@@ -8,8 +8,9 @@ use std::path::{Path, PathBuf};
 
 use crate::replay::Speed;
 
-/// What a stand-in is told by, whoever wrote it: it starts this.
-pub(crate) const MARK: &str = "countersign-tape";
+/// What a stand-in is told by: ours say what they are, and whoever wrote one by hand starts the
+/// recorder in it.
+pub(crate) const MARKS: [&str; 2] = ["A stand-in for Claude Code", "tee --tape"];
 
 /// A script that starts the real CLI through the recorder.
 ///
@@ -21,7 +22,8 @@ pub(crate) const MARK: &str = "countersign-tape";
 /// use countersign_record::StandIn;
 ///
 /// let stand_in = StandIn {
-///     recorder: "/usr/local/bin/countersign-tape".as_ref(),
+///     recorder: "/usr/local/bin/countersign".as_ref(),
+///     words: &["tape", "tee"],
 ///     tape: tapes,
 ///     claude: "/usr/local/bin/claude".as_ref(),
 /// };
@@ -30,8 +32,11 @@ pub(crate) const MARK: &str = "countersign-tape";
 /// ```
 #[derive(Clone, Copy, Debug)]
 pub struct StandIn<'a> {
-    /// The program `countersign-tape`.
+    /// The program that records.
     pub recorder: &'a Path,
+    /// The words that have it record, which come before the other arguments: `tape tee` for
+    /// `countersign`, `tee` for `countersign-tape`.
+    pub words: &'a [&'a str],
     /// Where the tapes go, as in [`Tee::new`](crate::Tee::new): best a folder.
     pub tape: &'a Path,
     /// The real CLI.
@@ -89,13 +94,14 @@ impl StandIn<'_> {
     /// The text of the script.
     fn script(&self) -> Result<Vec<u8>, StandInError> {
         let mut script = Vec::new();
-        script.extend_from_slice(b"#!/bin/sh\n# A stand-in for Claude Code, made by ");
-        script.extend_from_slice(MARK.as_bytes());
-        script.extend_from_slice(b": it starts the CLI below and records the session.\nexec ");
+        script.extend_from_slice(b"#!/bin/sh\n# A stand-in for Claude Code, made by countersign: it starts the CLI below and records the session.\nexec");
         quote(self.recorder, &mut script)?;
-        script.extend_from_slice(b" tee --tape ");
+        for word in self.words {
+            quote_text(word.as_bytes(), &mut script);
+        }
+        script.extend_from_slice(b" --tape");
         quote(self.tape, &mut script)?;
-        script.extend_from_slice(b" --claude ");
+        script.extend_from_slice(b" --claude");
         quote(self.claude, &mut script)?;
         script.extend_from_slice(b" -- \"$@\"\n");
         Ok(script)
@@ -111,7 +117,8 @@ impl StandIn<'_> {
 /// use countersign_record::replay::Speed;
 ///
 /// let stand_in = ReplayStandIn {
-///     player: "/usr/local/bin/countersign-tape".as_ref(),
+///     player: "/usr/local/bin/countersign".as_ref(),
+///     words: &["tape", "replay"],
 ///     tape: &tape,
 ///     lenient: false,
 ///     speed: Speed::Fast,
@@ -122,8 +129,11 @@ impl StandIn<'_> {
 /// ```
 #[derive(Clone, Copy, Debug)]
 pub struct ReplayStandIn<'a> {
-    /// The program `countersign-tape`.
+    /// The program that plays.
     pub player: &'a Path,
+    /// The words that have it play, which come before the other arguments: `tape replay` for
+    /// `countersign`, `replay` for `countersign-tape`.
+    pub words: &'a [&'a str],
     /// The tape.
     pub tape: &'a Path,
     /// Take order and details lightly.
@@ -147,18 +157,21 @@ impl ReplayStandIn<'_> {
     /// The text of the script.
     fn script(&self) -> Result<Vec<u8>, StandInError> {
         let mut script = Vec::new();
-        script.extend_from_slice(b"#!/bin/sh\n# A stand-in for Claude Code, made by ");
-        script.extend_from_slice(MARK.as_bytes());
-        script.extend_from_slice(b": it plays a tape.\nexec ");
+        script.extend_from_slice(
+            b"#!/bin/sh\n# A stand-in for Claude Code, made by countersign: it plays a tape.\nexec",
+        );
         quote(self.player, &mut script)?;
-        script.extend_from_slice(b" replay --tape ");
+        for word in self.words {
+            quote_text(word.as_bytes(), &mut script);
+        }
+        script.extend_from_slice(b" --tape");
         quote(self.tape, &mut script)?;
         if self.lenient {
             script.extend_from_slice(b" --lenient");
         }
         script.extend_from_slice(format!(" --speed {}", self.speed).as_bytes());
         if let Some(report) = self.report {
-            script.extend_from_slice(b" --report ");
+            script.extend_from_slice(b" --report");
             quote(report, &mut script)?;
         }
         script.extend_from_slice(b" -- \"$@\"\n");
@@ -181,8 +194,14 @@ fn write_new(out: &Path, script: &[u8]) -> Result<(), StandInError> {
 fn quote(path: &Path, script: &mut Vec<u8>) -> Result<(), StandInError> {
     let absolute = std::path::absolute(path)
         .map_err(|source| StandInError::NoPlace { path: path.to_owned(), source })?;
-    script.push(b'\'');
-    for byte in absolute.as_os_str().as_bytes() {
+    quote_text(absolute.as_os_str().as_bytes(), script);
+    Ok(())
+}
+
+/// Adds a word to a script, quoted for the shell.
+fn quote_text(text: &[u8], script: &mut Vec<u8>) {
+    script.extend_from_slice(b" '");
+    for byte in text {
         // Between single quotes the shell knows no escapes, so a single quote stands outside.
         match byte {
             b'\'' => script.extend_from_slice(br"'\''"),
@@ -190,5 +209,4 @@ fn quote(path: &Path, script: &mut Vec<u8>) -> Result<(), StandInError> {
         }
     }
     script.push(b'\'');
-    Ok(())
 }

@@ -102,7 +102,7 @@ pub(crate) fn trial<F: Future<Output = Outcome> + 'static>(
 pub(crate) async fn lab(cli: Cli, script: &str) -> Lab {
     let script = Script::parse(script, "script").unwrap_or_else(|error| panic!("{error}"));
     let program = match cli {
-        Cli::Simulated(version) => Program::Simulated { executable: simulator(), version },
+        Cli::Simulated(version) => Program::simulated(simulator(), version),
         #[cfg(feature = "real-cli")]
         Cli::Real(version) => {
             let versions = countersign_lab::Versions::in_default_folder().unwrap();

@@ -188,6 +188,7 @@ fn stand_in(folder: &Path, tape: &Path, report: &Path) -> PathBuf {
     std::fs::set_permissions(&player, Permissions::from_mode(0o755)).unwrap();
     let stand_in = ReplayStandIn {
         player: &player,
+        words: &["replay"],
         tape,
         lenient: false,
         speed: Speed::Fast,

@@ -37,8 +37,19 @@ pub enum Speaker {
 }
 
 impl Speaker {
+    /// The name of the stream: `in`, `out` or `err`, as on tapes.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Client => "in",
+            Self::Cli => "out",
+            Self::StandardError => "err",
+        }
+    }
+
     /// How it is shown before a line: towards the CLI, away from it, or as a complaint.
-    pub(crate) const fn mark(self) -> char {
+    #[must_use]
+    pub const fn mark(self) -> char {
         match self {
             Self::Client => '>',
             Self::Cli => '<',

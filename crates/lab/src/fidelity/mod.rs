@@ -27,7 +27,6 @@ use crate::scenario::{Played, Scenario, ScenarioError};
 
 /// What came of one scenario on one version.
 #[derive(Debug)]
-#[non_exhaustive]
 pub enum Verdict {
     /// The real CLI of this version cannot do it.
     DoesNotApply,
@@ -212,7 +211,8 @@ fn numbered(mut value: Value, tasks: &[String]) -> Value {
 }
 
 /// What a frame is, as far as frames of two runs are put side by side.
-pub(crate) fn kind(frame: &Value) -> String {
+#[must_use]
+pub fn kind(frame: &Value) -> String {
     let name = |value: &Value| value.as_str().unwrap_or_default().to_owned();
     let parts = match frame["type"].as_str() {
         Some("system") => vec![name(&frame["subtype"])],

@@ -43,6 +43,7 @@ use tokio::task::JoinSet;
 use self::exchange::Shared;
 use self::log::Log;
 pub use self::log::{End, LoggedRequest};
+use crate::guard;
 use crate::script::{Entry, Player, Script, ScriptError, Unused};
 
 /// The longest body of a request that a server takes, unless told otherwise: 100 MB.
@@ -272,6 +273,15 @@ impl ScriptedModel {
                 std::future::pending::<()>().await;
             }
         }
+    }
+
+    /// What a CLI has to be started with to take this for its model and talk to nobody else, beside
+    /// `HOME` and `PATH`.
+    #[must_use]
+    pub fn environment(&self) -> Vec<(&'static str, String)> {
+        let fixed = [("ANTHROPIC_API_KEY", guard::DUMMY_KEY)].into_iter().chain(guard::SWITCHES);
+        let fixed = fixed.map(|(name, value)| (name, value.to_owned()));
+        [("ANTHROPIC_BASE_URL", self.url())].into_iter().chain(fixed).collect()
     }
 
     /// The answers that the script still waits to give.

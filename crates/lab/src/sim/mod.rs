@@ -2,7 +2,7 @@
 //!
 //! It is for demonstrations, load tests and fault tests, and for tests of clients that cannot
 //! install the real CLI. It starts in milliseconds, takes a few megabytes, starts no processes and
-//! calls no network. The binary `countersign-sim` takes the arguments of `claude`.
+//! calls no network. The program `countersign-sim` and the command `countersign sim` are it.
 //!
 //! What versions of the CLI do differently is in one table, `profile/versions.rs`; each entry is a
 //! fact that was seen in recordings of the real CLI. Words that differ stand where they are said.
@@ -27,6 +27,7 @@ mod input;
 mod json;
 mod mcp;
 mod meter;
+mod options;
 mod past;
 mod permission;
 mod plan;
@@ -47,6 +48,8 @@ mod wheel;
 
 use std::path::PathBuf;
 use std::process::ExitCode;
+
+pub use self::options::Options;
 
 /// The version that is imitated when none is named.
 pub const DEFAULT_VERSION: &str = "2.1.325";

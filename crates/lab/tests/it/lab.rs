@@ -16,7 +16,7 @@ use serde_json::json;
 use tokio::io::AsyncReadExt as _;
 
 fn simulated(executable: impl Into<PathBuf>) -> LabBuilder {
-    let program = Program::Simulated { executable: executable.into(), version: Version::TESTED[0] };
+    let program = Program::simulated(executable, Version::TESTED[0]);
     Lab::builder(program, Script::new().then(Answer::text("Hello.")))
 }
 

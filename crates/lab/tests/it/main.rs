@@ -6,7 +6,6 @@
     reason = "a test that cannot go on has failed"
 )]
 
-mod command;
 mod documents;
 mod http;
 mod lab;
@@ -32,7 +31,6 @@ mod sim_recordings;
 mod sim_script;
 mod sim_session;
 mod sim_turn;
-mod versions;
 
 /// A test file that is not named above would never run.
 #[test]

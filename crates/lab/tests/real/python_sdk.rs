@@ -47,7 +47,7 @@ fn expected() -> Value {
 
 async fn simulated() -> Result<(), Failed> {
     let executable = PathBuf::from(env!("CARGO_BIN_EXE_countersign-sim"));
-    let program = Program::Simulated { executable, version: Version::TESTED[0] };
+    let program = Program::simulated(executable, Version::TESTED[0]);
     let lab = Lab::builder(program, script()).start().await?;
     assert_eq!(turn(&lab, &lab.stand_in()?).await, expected());
     assert!(lab.work().join("new.txt").exists());
@@ -59,7 +59,8 @@ async fn recorded_and_replayed() -> Result<(), Failed> {
     let cli = installed(Version::TESTED[0]).await;
     let lab = Lab::builder(Program::Real(cli.clone()), script()).start().await?;
     let (tape, claude) = (lab.root().join("session.tape"), lab.root().join("recorded-claude"));
-    StandIn { recorder: &tape_program(), tape: &tape, claude: cli.executable() }.write(&claude)?;
+    StandIn { recorder: &tape_program(), words: &["tee"], tape: &tape, claude: cli.executable() }
+        .write(&claude)?;
     assert_eq!(turn(&lab, &claude).await, expected());
     assert!(lab.work().join("new.txt").exists());
 
@@ -83,6 +84,7 @@ async fn recorded_and_replayed() -> Result<(), Failed> {
     let player = tape_program();
     let replay = |tape| ReplayStandIn {
         player: &player,
+        words: &["replay"],
         tape,
         lenient: false,
         speed: Speed::Fast,
@@ -123,7 +125,7 @@ async fn turn(lab: &Lab, claude: &Path) -> Value {
 /// The recorder, which is built beside the programs of this crate.
 fn tape_program() -> PathBuf {
     let program =
-        Path::new(env!("CARGO_BIN_EXE_countersign-lab")).with_file_name("countersign-tape");
+        Path::new(env!("CARGO_BIN_EXE_countersign-sim")).with_file_name("countersign-tape");
     assert!(program.is_file(), "run `cargo build -p countersign-record` first");
     program
 }

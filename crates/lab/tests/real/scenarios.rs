@@ -26,7 +26,7 @@ pub(crate) fn trials() -> Vec<Trial> {
 async fn play(scenario: Scenario, version: Version) -> Result<(), Failed> {
     let real = Program::Real(installed(version).await);
     let executable = PathBuf::from(env!("CARGO_BIN_EXE_countersign-sim"));
-    match measure(scenario, real, Program::Simulated { executable, version }).await {
+    match measure(scenario, real, Program::simulated(executable, version)).await {
         Verdict::Differs(departures) => {
             let lines: Vec<_> = departures.iter().map(Departure::to_string).collect();
             Err(format!("the simulated CLI differs:\n{}", lines.join("\n")).into())

@@ -1,4 +1,4 @@
-//! `countersign-tape diff`: two tapes, compared by what they say.
+//! `countersign tape diff`: two tapes, compared by what they say.
 
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -17,7 +17,7 @@ const FAILED: u8 = 2;
 /// not. Exits with 0 when they say the same, with 1 when they differ, with 2 when one of them
 /// cannot be read.
 #[derive(Debug, clap::Args)]
-pub(super) struct Args {
+pub struct Args {
     /// The first tape
     left: PathBuf,
     /// The second tape

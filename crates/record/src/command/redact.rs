@@ -1,4 +1,4 @@
-//! `countersign-tape redact`: a tape without its secrets.
+//! `countersign tape redact`: a tape without its secrets.
 
 use std::collections::HashSet;
 use std::ffi::OsString;
@@ -7,6 +7,8 @@ use std::io::{self, Write as _};
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
+
+use serde_json::json;
 
 use super::Failure;
 use super::output::Output;
@@ -29,7 +31,7 @@ const LITERAL: &str = "literal";
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Exit codes: 0 all is well; 1 a tape cannot be read or written; 2 the \
                         command line is wrong; 3 a secret was left, and the output was removed.")]
-pub(super) struct Args {
+pub struct Args {
     /// The tapes
     #[arg(required = true, value_name = "IN")]
     inputs: Vec<PathBuf>,
@@ -45,6 +47,9 @@ pub(super) struct Args {
     /// Do not use a built-in rule
     #[arg(long, value_name = "RULE")]
     keep: Vec<String>,
+    /// What was taken out of each tape, as a JSON object a line
+    #[arg(long)]
+    json: bool,
 }
 
 /// Why the command cannot do what it is asked for.
@@ -76,7 +81,14 @@ impl Args {
                 error => error.into(),
             })?;
             write_manifest(&manifest_of(output), &manifest)?;
-            show(input, output, &manifest, out)?;
+            if self.json {
+                let (from, to) = (input.to_string_lossy(), output.to_string_lossy());
+                let done = json!({"from": from, "to": to, "manifest": manifest});
+                out.bytes(&serde_json::to_vec(&done)?)?;
+                out.bytes(b"\n")?;
+            } else {
+                show(input, output, &manifest, out)?;
+            }
         }
         Ok(ExitCode::SUCCESS)
     }

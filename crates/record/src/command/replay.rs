@@ -1,4 +1,4 @@
-//! `countersign-tape replay`: plays a tape in place of the CLI.
+//! `countersign tape replay`: plays a tape in place of the CLI.
 
 use std::ffi::OsString;
 use std::fs::File;
@@ -20,7 +20,7 @@ use crate::tee::end_as;
 /// Ends as the recorded CLI ended. Exits with 70 when the client departs from the tape, and with 74
 /// when the tape cannot be read or does not say how the CLI ended.
 #[derive(Debug, clap::Args)]
-pub(super) struct Args {
+pub struct Args {
     /// The tape
     #[arg(long, value_name = "FILE")]
     tape: PathBuf,

@@ -1,4 +1,4 @@
-//! `countersign-tape show`: a tape, readable.
+//! `countersign tape show`: a tape, readable.
 
 use std::io::BufRead;
 use std::path::PathBuf;
@@ -19,7 +19,7 @@ use crate::{Channel, Tail, TapeError, TapeItem, TapeLine, TapeLines, TapeReader}
 /// A line has its number, the seconds since the beginning, its direction (→ to the CLI, ← from
 /// the CLI, ! standard error, · a note), what kind of frame it is, and what it says in short.
 #[derive(Debug, clap::Args)]
-pub(super) struct Args {
+pub struct Args {
     /// The tape
     file: PathBuf,
     /// Only these channels: in, out or err

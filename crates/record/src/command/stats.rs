@@ -1,9 +1,11 @@
-//! `countersign-tape stats`: a tape in numbers.
+//! `countersign tape stats`: a tape in numbers.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::process::ExitCode;
 use std::time::Duration;
+
+use serde_json::json;
 
 use super::Failure;
 use super::output::Output;
@@ -20,9 +22,12 @@ const OTHERS: &str = "(others)";
 
 /// Count what is on a tape
 #[derive(Debug, clap::Args)]
-pub(super) struct Args {
+pub struct Args {
     /// The tape
     file: PathBuf,
+    /// The numbers as one JSON object
+    #[arg(long)]
+    json: bool,
 }
 
 /// What was counted.
@@ -46,7 +51,10 @@ struct Count {
 impl Args {
     pub(super) fn run(self, out: &mut Output) -> Result<ExitCode, Failure> {
         let reader = TapeReader::open(&self.file)?;
-        heading(reader.header(), out)?;
+        if !self.json {
+            heading(reader.header(), out)?;
+        }
+        let cli = reader.header().cli.clone();
         let mut items = TapeLines::new(reader);
         let mut stats = Stats::default();
         let mut code = ExitCode::SUCCESS;
@@ -56,8 +64,13 @@ impl Args {
                 Err(error) => code = broken(&error),
             }
         }
-        stats.show(out)?;
-        ending(items.get_ref().tail(), out)?;
+        if self.json {
+            out.bytes(&serde_json::to_vec(&stats.json(cli.as_deref()))?)?;
+            out.bytes(b"\n")?;
+        } else {
+            stats.show(out)?;
+            ending(items.get_ref().tail(), out)?;
+        }
         Ok(code)
     }
 }
@@ -103,6 +116,25 @@ impl Stats {
         if self.longest.is_none_or(|(longest, ..)| bytes > longest) {
             self.longest = Some((bytes, seq, channel));
         }
+    }
+
+    fn json(&self, cli: Option<&str>) -> serde_json::Value {
+        let kind = |((channel, kind), count): (&(Channel, String), &Count)| {
+            let Count { lines, bytes } = count;
+            json!({"channel": channel.name(), "kind": kind, "lines": lines, "bytes": bytes})
+        };
+        let longest = self.longest.map(|(bytes, seq, channel)| {
+            json!({"bytes": bytes, "record": seq, "channel": channel.name()})
+        });
+        json!({
+            "cli": cli,
+            "kinds": self.kinds.iter().map(kind).collect::<Vec<_>>(),
+            "longest": longest,
+            "us": self.us,
+            "signals": self.signals,
+            "lost_bytes": self.lost_bytes,
+            "end": self.end,
+        })
     }
 
     fn show(&self, out: &mut Output) -> Result<(), Failure> {

@@ -1,4 +1,4 @@
-//! `countersign-tape tee`: runs the CLI and records it.
+//! `countersign tape tee`: runs the CLI and records it.
 
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -15,7 +15,7 @@ const CANNOT_START: u8 = 127;
 /// Bytes go through as they are, signals are passed on, and the command ends as the CLI ends.
 /// When the tape cannot be written the session goes on, and one line on standard error says so.
 #[derive(Debug, clap::Args)]
-pub(super) struct Args {
+pub struct Args {
     /// The tape: a new file, in whose name {pid} and {time} are filled in, or a folder in which
     /// each run gets a file of its own
     #[arg(long, value_name = "FILE")]

@@ -333,7 +333,7 @@ impl<O: Write, E: Write> Player<O, E> {
 
     /// Says something to the person in front of the client.
     pub(crate) fn say(&mut self, text: &str) {
-        drop(self.errors.write(format!("countersign-tape: {text}").as_bytes(), true));
+        drop(self.errors.write(format!("countersign: {text}").as_bytes(), true));
     }
 
     /// Puts down why the tape was played no further.

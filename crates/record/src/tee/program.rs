@@ -9,7 +9,7 @@ use std::path::{Component, Path, PathBuf};
 use memchr::memmem;
 use serde::Deserialize;
 
-use crate::stand_in::MARK;
+use crate::stand_in::MARKS;
 
 /// The variable that names the CLI, for clients as for us.
 const PATH_VARIABLE: &str = "CLAUDE_CODE_PATH";
@@ -101,7 +101,8 @@ fn is_stand_in(path: &Path) -> bool {
         return true;
     }
     let head = read_head(path, SCRIPT_HEAD).unwrap_or_default();
-    head.starts_with(b"#!") && memmem::find(&head, MARK.as_bytes()).is_some()
+    head.starts_with(b"#!")
+        && MARKS.iter().any(|mark| memmem::find(&head, mark.as_bytes()).is_some())
 }
 
 /// The version of the CLI, where the place of its file tells it.

@@ -6,7 +6,8 @@ use std::os::unix::process::ExitStatusExt as _;
 use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdin, ChildStdout, Command};
 
-use countersign_record::{Channel, End, Entry, Header, Note, Record, Text};
+use countersign_record::replay::Speed;
+use countersign_record::{Channel, End, Entry, Header, Note, Record, ReplayStandIn, Text};
 use rustix::process::Signal;
 use serde_json::{Value, json};
 
@@ -100,7 +101,7 @@ fn a_departure_is_told_on_standard_error_and_in_the_report() {
     assert_eq!(ended.status.code(), Some(70), "{ended:?}");
     let text = String::from_utf8(ended.stderr).unwrap();
     assert!(
-        text.starts_with("countersign-tape: the client departed from the tape at record 1\n"),
+        text.starts_with("countersign: the client departed from the tape at record 1\n"),
         "{text}"
     );
     let report: Value = serde_json::from_slice(&std::fs::read(report).unwrap()).unwrap();
@@ -144,16 +145,15 @@ fn a_stand_in_plays_a_tape_to_any_client() {
     ];
     let tape = place.tape_of("it's a tape", &entries);
     let (out, report) = (place.path("stand in"), place.path("the report"));
-    let made = run(
-        command(PROGRAM)
-            .args(["stand-in", "--lenient", "--speed", "2", "--replay"])
-            .arg(&tape)
-            .arg("--report")
-            .arg(&report)
-            .arg(&out),
-        b"",
-    );
-    assert!(made.status.success(), "{made:?}");
+    let stand_in = ReplayStandIn {
+        player: PROGRAM.as_ref(),
+        words: &["replay"],
+        tape: &tape,
+        lenient: true,
+        speed: Speed::Times(2.0),
+        report: Some(&report),
+    };
+    stand_in.write(&out).unwrap();
     let ended =
         run(command(&out).args(["--flag", "two words"]), b"{\"type\":\"extra\"}\n{\"n\":1}\n");
     assert_eq!(
@@ -165,9 +165,6 @@ fn a_stand_in_plays_a_tape_to_any_client() {
     assert_eq!(report["notes"].as_array().unwrap().len(), 2, "{report}");
     let version = run(command(&out).arg("-v"), b"");
     assert_eq!(version.stdout, b"2.1.325 (Claude Code)\n");
-    // It is not taken for the CLI itself.
-    let both = run(command(PROGRAM).args(["stand-in", "--replay", "x", "--claude", "y", "z"]), b"");
-    assert_eq!(both.status.code(), Some(2), "{both:?}");
 }
 
 /// A tape on which the client ends the CLI by a signal.
@@ -347,6 +344,6 @@ fn diff_says_by_its_exit_code_whether_tapes_differ() {
     for (args, right) in [(&[][..], Path::new("/nowhere")), (&["--ignore", "a..b"][..], &right)] {
         let failed = diff(args, right);
         assert_eq!(failed.status.code(), Some(2), "{failed:?}");
-        assert!(failed.stderr.starts_with(b"countersign-tape: "), "{failed:?}");
+        assert!(failed.stderr.starts_with(b"countersign: "), "{failed:?}");
     }
 }

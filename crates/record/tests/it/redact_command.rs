@@ -7,6 +7,8 @@ use std::process::Output;
 
 use countersign_record::redact::Manifest;
 
+use serde_json::Value;
+
 use crate::support::{PROGRAM, Place, command, run};
 
 const HEADER: &str = r#"{"tape":"countersign","format":"1.0","tool":"by hand","argv":["claude"],"cwd":"/home/jo","env":[],"start":"2026-11-16T08:00:00Z"}"#;
@@ -128,6 +130,17 @@ fn what_is_wrong_is_said_without_the_secrets() {
     check_fails(&output, 3, "record 1");
     assert!(!String::from_utf8_lossy(&output.stderr).contains("hunter22"));
     assert!(!place.path("b").exists());
+}
+
+#[test]
+fn a_program_is_told_in_json_what_was_taken_out() {
+    let place = Place::new();
+    tape(&place, "a", "TOKEN=abcd1234");
+    let output = redact(&place, &["a", "-o", "b", "--json"]);
+    let told: Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!((&told["from"], &told["to"]), (&"a".into(), &"b".into()));
+    let manifest: Value = serde_json::from_str(&read(&place.path("b.manifest.json"))).unwrap();
+    assert_eq!(told["manifest"], manifest);
 }
 
 #[test]

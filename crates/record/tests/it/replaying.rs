@@ -115,11 +115,7 @@ impl Ended {
         assert_eq!(self.report.verdict, Verdict::Departed, "{self:?}");
         assert_eq!(self.end, End::Code(DEPARTED.into()));
         let departure = self.report.departure.unwrap();
-        assert!(
-            self.errors.starts_with("countersign-tape: the client departed"),
-            "{}",
-            self.errors
-        );
+        assert!(self.errors.starts_with("countersign: the client departed"), "{}", self.errors);
         assert!(self.errors.contains(&departure.expected), "{}", self.errors);
         assert!(self.errors.contains(&departure.got), "{}", self.errors);
         let paths = departure.differences.iter().map(|found| found.path.to_string());

@@ -3,6 +3,7 @@
 use std::ffi::OsStr;
 
 use countersign_record::{Channel, End, Header, Note, Recorder, RecorderOptions};
+use serde_json::{Value, json};
 
 use crate::support::{PROGRAM, Place, command, run, stdout_of};
 
@@ -123,6 +124,12 @@ fn a_tape_is_counted() {
     ] {
         assert!(words.iter().any(|line| line == expected), "{expected} is not in {shown}");
     }
+    let json = stdout_of(&["stats".as_ref(), "--json".as_ref(), tape.as_os_str()]);
+    let stats: Value = serde_json::from_str(&json).unwrap();
+    let user = json!({"channel": "in", "kind": "user", "lines": 1, "bytes": 72});
+    assert!(stats["kinds"].as_array().unwrap().contains(&user), "{stats}");
+    assert_eq!(stats["longest"], json!({"bytes": 1002, "record": 9, "channel": "out"}));
+    assert_eq!((&stats["signals"], &stats["end"]), (&json!(1), &json!({"signal": 15})));
 }
 
 #[test]

@@ -12,6 +12,10 @@ fn tapes(folder: &Path) -> Vec<std::path::PathBuf> {
     files.filter(|path| path.extension().is_some_and(|kind| kind == "tape")).collect()
 }
 
+fn stand_in<'a>(tape: &'a Path, claude: &'a Path) -> StandIn<'a> {
+    StandIn { recorder: PROGRAM.as_ref(), words: &["tee"], tape, claude }
+}
+
 const FAKE: &str = "#!/bin/sh\nprintf '%s|' \"$@\"\ncat\nexit 3\n";
 
 #[test]
@@ -21,16 +25,7 @@ fn a_stand_in_records_each_run_in_a_file_of_its_own() {
     let tapes_folder = place.path("the 'tapes' $HOME");
     std::fs::create_dir(&tapes_folder).unwrap();
     let out = place.path("stand \"in\"");
-    let made = run(
-        command(PROGRAM)
-            .args(["stand-in", "--tape"])
-            .arg(&tapes_folder)
-            .arg("--claude")
-            .arg(&claude)
-            .arg(&out),
-        b"",
-    );
-    assert!(made.status.success(), "{made:?}");
+    stand_in(&tapes_folder, &claude).write(&out).unwrap();
     for _ in 0..2 {
         let output = run(command(&out).args(["--flag", "two words", "", "--", "$x"]), b"hello\n");
         assert_eq!(output.status.code(), Some(3), "{output:?}");
@@ -51,7 +46,7 @@ fn nothing_is_replaced_by_a_stand_in() {
     let place = Place::new();
     let claude = place.script("claude", FAKE);
     let tapes = place.path("tapes");
-    let stand_in = StandIn { recorder: PROGRAM.as_ref(), tape: &tapes, claude: &claude };
+    let stand_in = stand_in(&tapes, &claude);
     let error = stand_in.write(&claude).unwrap_err();
     assert!(matches!(error, StandInError::IsTheCli { .. }), "{error}");
     let other = place.script("other", "precious");
@@ -69,7 +64,7 @@ fn a_stand_in_on_the_search_path_is_not_taken_for_the_cli() {
     std::fs::create_dir(&tapes).unwrap();
     std::fs::create_dir(place.path("first")).unwrap();
     let stand_in = place.path("first/claude");
-    StandIn { recorder: PROGRAM.as_ref(), tape: &tapes, claude: &real }.write(&stand_in).unwrap();
+    self::stand_in(&tapes, &real).write(&stand_in).unwrap();
     // Another kind of stand-in: this very program, under the name of the CLI.
     std::fs::create_dir(place.path("second")).unwrap();
     std::os::unix::fs::symlink(PROGRAM, place.path("second/claude")).unwrap();

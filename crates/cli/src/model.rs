@@ -1,20 +1,22 @@
-//! `countersign-lab model`: the scripted model for a CLI in another terminal.
+//! `countersign model`: the scripted model for a CLI in another terminal.
 
-use std::io;
+use std::collections::BTreeMap;
 use std::path::PathBuf;
+use std::process::ExitCode;
 use std::sync::Arc;
 
+use countersign_lab::model::{End, LoggedRequest, ModelOptions, ScriptedModel};
+use countersign_lab::script::Script;
+use serde_json::json;
 use tokio::runtime::Runtime;
 use tokio::signal::unix::{SignalKind, signal};
 
-use super::output::{Failure, Output};
-use crate::guard;
-use crate::model::{End, LoggedRequest, ModelOptions, ScriptedModel};
-use crate::script::Script;
+use crate::failure::Failure;
+use crate::output::Output;
 
 /// Answer the requests of a real CLI as a script says, until Ctrl-C
 #[derive(Debug, clap::Args)]
-pub(super) struct Args {
+pub(crate) struct Args {
     /// The script
     script: PathBuf,
     /// The port on 127.0.0.1; any free one if it is not given
@@ -36,22 +38,21 @@ fn assignment(text: &str) -> Result<(String, String), String> {
     }
 }
 
-pub(super) fn run(args: &Args, output: &mut Output) -> Result<(), Failure> {
-    let script = Script::load(&args.script)?;
-    let given = |name: &String| args.variables.iter().any(|(known, _)| known == name);
-    if let Some(missing) = script.needs.iter().find(|name| !given(name)) {
-        let file = args.script.display();
-        return Err(Failure::new(format!(
-            "{file} needs a value for {missing}; give it with --set {missing}=VALUE"
-        )));
-    }
-    for (name, _) in &args.variables {
-        if !script.takes(name) {
-            let file = args.script.display();
+impl Args {
+    pub(crate) fn run(&self, output: &mut Output) -> Result<ExitCode, Failure> {
+        let script = Script::load(&self.script)?;
+        let given = |name: &String| self.variables.iter().any(|(known, _)| known == name);
+        let file = self.script.display();
+        if let Some(missing) = script.needs.iter().find(|name| !given(name)) {
+            return Err(Failure::new(format!("{file} needs a value for {missing}"))
+                .hint(format!("Give it with --set {missing}=VALUE.")));
+        }
+        if let Some((name, _)) = self.variables.iter().find(|(name, _)| !script.takes(name)) {
             return Err(Failure::new(format!("{file} has no variable {name}")));
         }
+        Runtime::new()?.block_on(serve(self, script, output))?;
+        Ok(ExitCode::SUCCESS)
     }
-    Runtime::new()?.block_on(serve(args, script, output))
 }
 
 async fn serve(args: &Args, script: Script, output: &mut Output) -> Result<(), Failure> {
@@ -76,29 +77,44 @@ async fn serve(args: &Args, script: Script, output: &mut Output) -> Result<(), F
     model.stop().await?;
     printed?;
     for entry in left {
-        output.line(format!("not played: {entry}"))?;
+        say(output, "not played", &entry.to_string())?;
     }
     Ok(())
 }
 
-/// Says where the server is, and how to point a CLI at it.
-fn announce(model: &ScriptedModel, output: &mut Output) -> Result<(), io::Error> {
-    output.line(model.url())?;
-    output.line("")?;
-    output.line("Start the CLI with an otherwise empty environment (HOME, PATH) and:")?;
-    output.line("")?;
-    output.line(format!("export ANTHROPIC_BASE_URL={}", model.url()))?;
-    // What a CLI needs to run offline, beside `HOME` and `PATH`.
-    for (name, value) in
-        [("ANTHROPIC_API_KEY", guard::DUMMY_KEY)].into_iter().chain(guard::SWITCHES)
-    {
-        output.line(format!("export {name}={value}"))?;
+/// Says one thing at once, for whoever watches.
+fn say(output: &mut Output, what: &str, line: &str) -> Result<(), Failure> {
+    if output.is_json() {
+        output.json(&BTreeMap::from([(what, line)]))?;
+    } else if what == "request" {
+        output.line(line)?;
+    } else {
+        output.line(format_args!("{what}: {line}"))?;
     }
-    output.line("")
+    output.flush()
+}
+
+/// Says where the server is, and how to point a CLI at it.
+fn announce(model: &ScriptedModel, output: &mut Output) -> Result<(), Failure> {
+    let environment = model.environment();
+    if output.is_json() {
+        let environment: BTreeMap<_, _> = environment.into_iter().collect();
+        output.json(&json!({"url": model.url(), "environment": environment}))?;
+    } else {
+        output.line(model.url())?;
+        output.line("")?;
+        output.line("Start the CLI with an otherwise empty environment (HOME, PATH) and:")?;
+        output.line("")?;
+        for (name, value) in environment {
+            output.line(format_args!("export {name}={value}"))?;
+        }
+        output.line("")?;
+    }
+    output.flush()
 }
 
 /// Prints each request when it comes, and how it ended if that is out of the ordinary.
-async fn print_requests(model: &ScriptedModel, output: &mut Output) -> Result<(), io::Error> {
+async fn print_requests(model: &ScriptedModel, output: &mut Output) -> Result<(), Failure> {
     let mut seen = 0;
     let mut open: Vec<Arc<LoggedRequest>> = Vec::new();
     loop {
@@ -122,7 +138,7 @@ async fn print_requests(model: &ScriptedModel, output: &mut Output) -> Result<()
             })
             .await;
         for line in lines {
-            output.line(line)?;
+            say(output, "request", &line)?;
         }
     }
 }

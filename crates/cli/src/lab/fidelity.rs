@@ -1,17 +1,16 @@
-//! `countersign-lab fidelity`: how faithful the simulated CLI is.
+//! `lab fidelity`: how faithful the simulated CLI is.
 
-use std::path::PathBuf;
+use std::process::ExitCode;
 
+use countersign_lab::fidelity::{Verdict, measure};
+use countersign_lab::scenario::Scenario;
+use countersign_lab::{Installed, Program, Version, Versions};
 use tokio::runtime::Runtime;
 
-use super::output::{Failure, Output};
-use super::scenarios::{scenario, simulator};
+use super::scenarios::{scenario, simulated};
 use super::versions::ready;
-use crate::Version;
-use crate::fidelity::{Verdict, measure};
-use crate::lab::Program;
-use crate::scenario::Scenario;
-use crate::versions::{Installed, Versions};
+use crate::failure::Failure;
+use crate::output::Output;
 
 /// Play scenarios on the real CLI and on the simulated one, and compare what both say
 ///
@@ -19,28 +18,27 @@ use crate::versions::{Installed, Versions};
 /// `DIFFERS`, or `BROKEN` if one of the two could not play it. The exit code is 1 if anything
 /// differs or is broken.
 #[derive(Debug, clap::Args)]
-pub(super) struct Args {
+pub(crate) struct Args {
     /// Scenarios; all of them if none is given
     scenarios: Vec<String>,
     /// A version of the CLI; may be given several times. Those that everything is tested with, if
     /// it is not given
     #[arg(long = "cli", value_name = "VERSION")]
     versions: Vec<Version>,
-    /// The simulated CLI; `countersign-sim` beside this program, if it is not given
-    #[arg(long, value_name = "PROGRAM")]
-    sim: Option<PathBuf>,
     /// Show known differences as well
     #[arg(long)]
     all: bool,
 }
 
-pub(super) fn run(args: &Args, output: &mut Output) -> Result<(), Failure> {
-    Runtime::new()?.block_on(table(args, output))
+impl Args {
+    pub(super) fn run(&self, output: &mut Output) -> Result<ExitCode, Failure> {
+        Runtime::new()?.block_on(table(self, output))?;
+        Ok(ExitCode::SUCCESS)
+    }
 }
 
 async fn table(args: &Args, output: &mut Output) -> Result<(), Failure> {
     let scenarios = chosen(&args.scenarios)?;
-    let sim = simulator(args.sim.as_ref())?;
     let mut clis: Vec<Installed> = Vec::new();
     let versions = if args.versions.is_empty() { &Version::TESTED[..] } else { &args.versions };
     let folder = Versions::in_default_folder()?;
@@ -57,14 +55,15 @@ async fn table(args: &Args, output: &mut Output) -> Result<(), Failure> {
         let mut cells = Vec::new();
         for cli in &clis {
             let version = cli.version();
-            let simulated = Program::Simulated { executable: sim.clone(), version };
-            let verdict = measure(scenario, Program::Real(cli.clone()), simulated).await;
+            let real = Program::Real(cli.clone());
+            let verdict = measure(scenario, real, simulated(version)?).await;
             counts.add(&verdict);
             cells.push(format!("  {:<10}", cell(&verdict)));
             details.extend(told(&verdict, args.all).map(|text| (scenario, version, text)));
         }
         let row = format!("{:width$}{}", scenario.name(), cells.concat());
         output.line(row.trim_end())?;
+        output.flush()?;
     }
     for (scenario, version, text) in details {
         output.line(format_args!("\n{} on {version}: {text}", scenario.name()))?;

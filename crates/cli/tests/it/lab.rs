@@ -1,28 +1,21 @@
-//! The command, as a person runs it.
-#![expect(clippy::disallowed_methods, reason = "the command under test is a process")]
+//! `lab` and `model`.
 
 use std::fs;
 use std::io::{BufRead as _, BufReader};
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::Path;
-use std::process::{Child, Command, Output, Stdio};
+use std::process::{Child, Stdio};
 
 use countersign_lab::scenario::Scenario;
 use countersign_lab::script::Script;
 use rustix::process::{Pid, Signal, kill_process};
 
 use crate::http::{Client, says_without_stream};
-
-fn command(folder: &Path) -> Command {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_countersign-lab"));
-    command.current_dir(folder).stdin(Stdio::null());
-    command
-}
+use crate::support::{Ran, command, ran};
 
 fn run(folder: &Path, arguments: &[&str]) -> (Option<i32>, String, String) {
-    let Output { status, stdout, stderr } = command(folder).args(arguments).output().unwrap();
-    let text = |bytes: Vec<u8>| String::from_utf8(bytes).unwrap();
-    (status.code(), text(stdout), text(stderr))
+    let Ran { code, out, err } = crate::support::run(folder, arguments);
+    (code, out, err)
 }
 
 #[test]
@@ -32,10 +25,11 @@ fn scripts_are_checked() {
     fs::write(path.join("good.toml"), "[[answer]]\ntext = \"a\"\n").unwrap();
     fs::write(path.join("bad.toml"), "[[answer]]\ntxt = \"a\"\n").unwrap();
     assert_eq!(
-        run(path, &["script", "check", "good.toml"]),
+        run(path, &["lab", "script", "check", "good.toml"]),
         (Some(0), "good.toml: 1 answer, fine\n".to_owned(), String::new())
     );
-    let (code, out, err) = run(path, &["script", "check", "bad.toml", "good.toml", "none.toml"]);
+    let (code, out, err) =
+        run(path, &["lab", "script", "check", "bad.toml", "good.toml", "none.toml"]);
     assert_eq!((code, out.as_str()), (Some(1), "good.toml: 1 answer, fine\n"));
     assert_eq!(
         err,
@@ -44,10 +38,10 @@ fn scripts_are_checked() {
 2 | txt = \"a\"
   | ^^^
 cannot read the script none.toml: No such file or directory (os error 2)
-2 scripts are broken
+countersign: 2 scripts are broken
 "
     );
-    assert_eq!(run(path, &["script", "check"]).0, Some(2));
+    assert_eq!(run(path, &["lab", "script", "check"]).0, Some(2));
     assert_eq!(run(path, &["nonsense"]).0, Some(2));
 }
 
@@ -58,9 +52,9 @@ fn variables_are_asked_for_before_anything_runs() {
     fs::write(path.join("a.toml"), "needs = [\"name\"]\n").unwrap();
     let (code, _, err) = run(path, &["model", "a.toml"]);
     assert_eq!(code, Some(1));
-    assert_eq!(err, "a.toml needs a value for name; give it with --set name=VALUE\n");
+    assert_eq!(err, "countersign: a.toml needs a value for name\nGive it with --set name=VALUE.\n");
     let (code, _, err) = run(path, &["model", "a.toml", "--set", "name=a", "--set", "nmae=b"]);
-    assert_eq!((code, err.as_str()), (Some(1), "a.toml has no variable nmae\n"));
+    assert_eq!((code, err.as_str()), (Some(1), "countersign: a.toml has no variable nmae\n"));
     assert_eq!(run(path, &["model", "a.toml", "--set", "name"]).0, Some(2));
 }
 
@@ -68,13 +62,14 @@ fn variables_are_asked_for_before_anything_runs() {
 fn scenarios_are_listed_and_played() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path();
-    let (code, listed, _) = run(path, &["scenarios"]);
+    let (code, listed, _) = run(path, &["lab", "scenarios"]);
     assert_eq!(code, Some(0));
     let names: Vec<_> = listed.lines().filter_map(|line| line.split(' ').next()).collect();
     let all: Vec<_> = Scenario::all().iter().map(Scenario::name).collect();
     assert_eq!(names, all);
 
-    let (code, played, err) = run(path, &["play", "tool-deny", "--simulated"]);
+    let quiet = ["lab", "play", "tool-deny", "--simulated", "--quiet"];
+    let (code, played, err) = run(path, &quiet);
     assert_eq!((code, err.as_str()), (Some(0), ""));
     let frames: Vec<_> =
         played.lines().filter_map(|line| line.split_whitespace().skip(1).nth(1)).collect();
@@ -85,10 +80,10 @@ fn scenarios_are_listed_and_played() {
     assert!(played.ends_with("exit status: 0\n"));
     let is_cut = |line: &str| line.ends_with('…');
     assert!(played.lines().any(is_cut), "long frames are cut");
-    let (_, full, _) = run(path, &["play", "tool-deny", "--simulated", "--full"]);
+    let (_, full, _) = run(path, &["lab", "play", "tool-deny", "--simulated", "--full"]);
     assert!(!full.lines().any(is_cut));
 
-    let (code, script, _) = run(path, &["play", "tool-deny", "--script"]);
+    let (code, script, _) = run(path, &["lab", "play", "tool-deny", "--script"]);
     assert_eq!(code, Some(0));
     Script::parse(&script, "shown").unwrap();
 }
@@ -97,16 +92,15 @@ fn scenarios_are_listed_and_played() {
 fn a_scenario_that_cannot_be_played_says_why() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path();
-    let (code, _, err) = run(path, &["play", "tool-dney", "--simulated"]);
+    let (code, _, err) = run(path, &["lab", "play", "tool-dney", "--simulated"]);
     assert_eq!(code, Some(1));
-    assert!(err.starts_with("there is no scenario tool-dney; there are: plain-turn, "), "{err}");
-    let old = ["play", "park-and-resume", "--simulated", "--cli", "2.1.62"];
+    assert!(
+        err.starts_with("countersign: there is no scenario tool-dney; there are: plain-turn, "),
+        "{err}"
+    );
+    let old = ["lab", "play", "park-and-resume", "--simulated", "--cli", "2.1.62"];
     let (code, _, err) = run(path, &old);
-    assert_eq!((code, err.as_str()), (Some(1), "2.1.62 cannot do park-and-resume\n"));
-    let (code, _, err) = run(path, &["play", "tool-deny", "--simulated", "--sim", "nothing"]);
-    assert_eq!(code, Some(1));
-    assert_eq!(err, "nothing is not there; name the simulated CLI with --sim\n");
-    assert_eq!(run(path, &["play", "tool-deny", "--sim", "nothing"]).0, Some(2));
+    assert_eq!((code, err.as_str()), (Some(1), "countersign: 2.1.62 cannot do park-and-resume\n"));
 }
 
 /// Ends the command if the test does not come that far.
@@ -173,13 +167,12 @@ fn a_cli_that_cannot_play_is_broken_and_not_different() {
     let fidelity = |arguments: &[&str]| {
         // The cache is found from the folder in which the command runs.
         let mut command = command(folder.path());
-        command.arg("fidelity").args(arguments).env("COUNTERSIGN_CLI_CACHE", "cache");
-        let Output { status, stdout, stderr } = command.output().unwrap();
-        let text = |bytes: Vec<u8>| String::from_utf8(bytes).unwrap();
-        (status.code(), text(stdout), text(stderr))
+        command.args(["lab", "fidelity"]).args(arguments).env("COUNTERSIGN_CLI_CACHE", "cache");
+        let Ran { code, out, err } = ran(&mut command);
+        (code, out, err)
     };
     let (code, out, err) = fidelity(&["tool-deny", "--cli", "2.1.325"]);
-    assert_eq!((code, err.as_str()), (Some(1), "not everything could be played\n"));
+    assert_eq!((code, err.as_str()), (Some(1), "countersign: not everything could be played\n"));
     let lines: Vec<_> = out.lines().collect();
     assert_eq!(lines[1], "tool-deny  BROKEN");
     assert!(out.contains("the real CLI did not play it"), "{out}");
@@ -189,8 +182,5 @@ fn a_cli_that_cannot_play_is_broken_and_not_different() {
 
     let (code, _, err) = fidelity(&["tol-deny"]);
     assert_eq!(code, Some(1));
-    assert!(err.starts_with("there is no scenario tol-deny; there are: "), "{err}");
-    let (code, _, err) = fidelity(&["--sim", "nowhere"]);
-    assert_eq!(code, Some(1));
-    assert!(err.contains("nowhere is not there; name the simulated CLI with --sim"), "{err}");
+    assert!(err.starts_with("countersign: there is no scenario tol-deny; there are: "), "{err}");
 }

@@ -1,16 +1,17 @@
 //! Versions of the real CLI are installed once, whatever happens meanwhile.
 //!
 //! The registry is played by a program that stands in for npm, so that these tests need no network.
-#![expect(clippy::disallowed_methods, reason = "the command under test is a process")]
 
 use std::fs;
 use std::io::Write as _;
 use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::PathBuf;
-use std::process::{Child, Command, Output, Stdio};
+use std::process::{Child, Command, Stdio};
 
 use rustix::process::{Pid, Signal, kill_process};
 use tempfile::TempDir;
+
+use crate::support::{Ran, command, ran};
 
 /// Installs what it is asked for, as far as can be seen from outside, and says so in `calls`.
 const INSTALLS: &str = r#"
@@ -54,23 +55,22 @@ impl Machine {
     }
 
     fn command(&self, arguments: &[&str]) -> Command {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_countersign-lab"));
         let bin = self.folder.path().join("bin");
+        let mut command = command(self.folder.path());
         command
+            .arg("lab")
             .args(arguments)
             .env("PATH", format!("{}:/usr/bin:/bin", bin.display()))
             .env("COUNTERSIGN_CLI_CACHE", self.cache())
             .env("RECORD", self.folder.path())
-            .stdin(Stdio::null())
             .stdout(Stdio::piped())
             .stderr(Stdio::piped());
         command
     }
 
     fn run(&self, arguments: &[&str]) -> (Option<i32>, String, String) {
-        let Output { status, stdout, stderr } = self.command(arguments).output().unwrap();
-        let text = |bytes: Vec<u8>| String::from_utf8(bytes).unwrap();
-        (status.code(), text(stdout), text(stderr))
+        let Ran { code, out, err } = ran(&mut self.command(arguments));
+        (code, out, err)
     }
 
     fn calls(&self) -> usize {
@@ -113,18 +113,17 @@ fn installing(version: &str) -> String {
 #[test]
 fn a_version_is_installed_once_and_listed() {
     let machine = Machine::with_npm(&format!("{INSTALLS}{FINISHES}"));
-    let (code, out, _) = machine.run(&["list"]);
-    assert_eq!(code, Some(0));
-    assert!(out.contains("`countersign-lab install` puts some there"), "{out}");
+    let (code, out, err) = machine.run(&["list"]);
+    assert_eq!((code, out.as_str()), (Some(0), ""));
+    assert!(err.contains("`countersign lab install` puts some there"), "{err}");
     for version in ["2.1.62", "2.1.325", "2.1.400"] {
         let (code, out, err) = machine.run(&["install", version]);
-        assert_eq!((code, err.as_str()), (Some(0), ""));
-        assert!(out.starts_with(&installing(version)), "{out}");
+        assert_eq!((code, err), (Some(0), installing(version)));
+        assert!(out.starts_with(version), "{out}");
     }
     assert_eq!(machine.calls(), 3);
-    let (code, out, _) = machine.run(&["install", "2.1.62", "2.1.325"]);
-    assert_eq!((code, machine.calls()), (Some(0), 3), "{out}");
-    assert!(!out.contains("installing"), "{out}");
+    let (code, _, err) = machine.run(&["install", "2.1.62", "2.1.325"]);
+    assert_eq!((code, err.as_str(), machine.calls()), (Some(0), "", 3));
     let place = |version: &str| {
         let cache = machine.cache();
         let cache = cache.display();
@@ -145,8 +144,8 @@ fn a_version_is_installed_once_and_listed() {
 fn the_latest_version_is_that_of_the_registry() {
     let machine = Machine::with_npm(&format!("{INSTALLS}{FINISHES}"));
     let (code, out, err) = machine.run(&["install", "latest"]);
-    assert_eq!((code, err.as_str()), (Some(0), ""));
-    assert!(out.starts_with(&installing("2.1.400")), "{out}");
+    assert_eq!((code, err), (Some(0), installing("2.1.400")));
+    assert!(out.starts_with("2.1.400"), "{out}");
     machine.npm("echo 3.0.0-beta.1");
     let (code, _, err) = machine.run(&["install", "latest"]);
     assert_eq!(code, Some(1));
@@ -180,14 +179,14 @@ fn an_install_that_was_killed_does_not_spoil_the_next() {
     ));
     let mut killed = machine.command(&["install", "2.1.325"]).spawn().unwrap();
     machine.wait_for("begun");
-    assert_eq!(machine.run(&["list"]).1.lines().count(), 1, "it is not listed yet");
+    assert_eq!(machine.run(&["list"]).1, "", "it is not listed yet");
     kill_process(Pid::from_child(&killed), Signal::KILL).unwrap();
     killed.wait().unwrap();
     machine.npm(&format!(
         "{INSTALLS}: > \"$RECORD/go\"; while [ ! -e \"$RECORD/ended\" ]; do sleep 0.01; done\n{FINISHES}"
     ));
     let (code, _, err) = machine.run(&["install", "2.1.325"]);
-    assert_eq!((code, err.as_str()), (Some(0), ""));
+    assert_eq!((code, err), (Some(0), installing("2.1.325")));
     assert_eq!(machine.cached(), ["2.1.325"], "what was left by the first is gone");
 }
 
@@ -197,7 +196,8 @@ fn an_install_that_fails_says_why_and_leaves_nothing() {
         "mkdir -p \"$3/node_modules\"; echo 'code ETARGET: no matching version' >&2; exit 1",
     );
     let (code, _, err) = machine.run(&["install", "9.9.9"]);
-    assert_eq!((code, err.as_str()), (Some(1), "npm failed: code ETARGET: no matching version\n"));
+    assert_eq!(code, Some(1));
+    assert!(err.ends_with("countersign: npm failed: code ETARGET: no matching version\n"), "{err}");
     assert_eq!(machine.cached(), [""; 0]);
     machine.npm(INSTALLS);
     let (code, _, err) = machine.run(&["install", "2.1.325"]);
@@ -210,5 +210,6 @@ fn an_install_that_fails_says_why_and_leaves_nothing() {
     fs::remove_file(machine.file("bin/npm")).unwrap();
     let output = machine.command(&["install", "2.1.325"]).env("PATH", machine.file("bin")).output();
     let err = String::from_utf8(output.unwrap().stderr).unwrap();
-    assert_eq!(err, "npm is not on the PATH: install Node.js, which brings it\n");
+    let expected = "countersign: npm is not on the PATH: install Node.js, which brings it\n";
+    assert!(err.ends_with(expected), "{err}");
 }

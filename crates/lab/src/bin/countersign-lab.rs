@@ -1,7 +1,0 @@
-//! The laboratory from the command line.
-
-use std::process::ExitCode;
-
-fn main() -> ExitCode {
-    countersign_lab::command::main()
-}
