@@ -6,7 +6,7 @@ use clap::{Parser, Subcommand};
 
 use crate::failure::{EXIT_CODES, Failure};
 use crate::output::Output;
-use crate::{lab, model, pages, record, shim, sim, tape};
+use crate::{lab, model, pages, record, sessions, shim, sim, tape};
 
 /// Drive Claude Code, and countersign what it does
 #[derive(Debug, Parser)]
@@ -50,6 +50,8 @@ pub(crate) enum Colours {
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
+    #[command(subcommand)]
+    Sessions(sessions::Command),
     Record(record::Args),
     Shim(shim::Args),
     #[command(subcommand)]
@@ -65,6 +67,7 @@ pub(crate) enum Command {
 impl Command {
     pub(crate) fn run(self, output: &mut Output) -> Result<ExitCode, Failure> {
         match self {
+            Self::Sessions(command) => command.run(output),
             Self::Record(args) => args.run(output),
             Self::Shim(args) => args.run(output),
             Self::Tape(command) => Ok(command.run()),

@@ -22,6 +22,7 @@ mod output;
 mod pages;
 mod progress;
 mod record;
+mod sessions;
 mod shim;
 mod sim;
 mod tape;

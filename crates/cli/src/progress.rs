@@ -50,13 +50,9 @@ impl Progress {
         self.bar.inc(1);
     }
 
-    /// Writes a line above the moving one.
-    pub(crate) fn above(&self, line: &str) {
-        if self.lines {
-            crate::output::aside(line);
-        } else {
-            self.bar.suspend(|| crate::output::aside(line));
-        }
+    /// Does something that writes to the terminal, with the moving line out of the way.
+    pub(crate) fn hidden<T>(&self, write: impl FnOnce() -> T) -> T {
+        self.bar.suspend(write)
     }
 }
 

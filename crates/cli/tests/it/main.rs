@@ -12,6 +12,7 @@ mod help;
 mod http;
 mod lab;
 mod recording;
+mod sessions;
 mod support;
 mod versions;
 
