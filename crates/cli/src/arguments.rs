@@ -6,7 +6,7 @@ use clap::{Parser, Subcommand};
 
 use crate::failure::{EXIT_CODES, Failure};
 use crate::output::Output;
-use crate::{lab, model, pages, record, sessions, shim, sim, tape};
+use crate::{doctor, lab, model, pages, record, sessions, shim, sim, tape};
 
 /// Drive Claude Code, and countersign what it does
 #[derive(Debug, Parser)]
@@ -60,6 +60,7 @@ pub(crate) enum Command {
     Lab(lab::Command),
     Sim(sim::Args),
     Model(model::Args),
+    Doctor(doctor::Args),
     Completions(pages::Completions),
     Man(pages::Man),
 }
@@ -74,6 +75,7 @@ impl Command {
             Self::Lab(command) => command.run(output),
             Self::Sim(args) => Ok(args.run()),
             Self::Model(args) => args.run(output),
+            Self::Doctor(args) => args.run(output),
             Self::Completions(args) => args.run(output),
             Self::Man(args) => args.run(output),
         }

@@ -15,6 +15,7 @@
 #![warn(missing_docs)]
 
 mod arguments;
+mod doctor;
 mod failure;
 mod lab;
 mod model;

@@ -6,6 +6,7 @@
     reason = "a test that cannot go on has failed"
 )]
 
+mod doctor;
 mod help;
 #[path = "../../../lab/tests/it/http.rs"]
 #[expect(dead_code, reason = "the laboratory's own tests use all of it")]
