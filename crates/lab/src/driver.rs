@@ -15,6 +15,7 @@ use std::process::{ExitStatus, Stdio};
 use std::sync::Arc;
 use std::time::Duration;
 
+use countersign_record::{Channel, Note, Recorder};
 use rustix::process::Signal;
 use serde_json::{Value, json};
 use tokio::io::AsyncWriteExt as _;
@@ -22,6 +23,7 @@ use tokio::process::{Child, ChildStdin};
 use tokio::sync::watch;
 use tokio::task::JoinSet;
 
+pub(crate) use self::log::Conversation;
 use self::log::{Log, listen};
 pub use self::log::{Said, Speaker, Transcript};
 
@@ -53,11 +55,12 @@ impl Cli {
     pub(crate) fn start(
         command: &mut tokio::process::Command,
         inner: fn(i32) -> i32,
+        tape: Option<Recorder>,
     ) -> io::Result<Self> {
         let mut child =
             command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn()?;
         let (changed, changes) = watch::channel(0);
-        let log = Arc::new(Log::new(changed));
+        let log = Arc::new(Log::new(changed, tape));
         let mut readers = JoinSet::new();
         if let Some(stdout) = child.stdout.take() {
             readers.spawn(listen(stdout, Speaker::Cli, Arc::clone(&log)));
@@ -97,6 +100,11 @@ impl Cli {
         self.log.with(<[Said]>::to_vec)
     }
 
+    /// The conversation, which can be looked at after the process is gone.
+    pub(crate) fn conversation(&self) -> Conversation {
+        Conversation(Arc::clone(&self.log))
+    }
+
     /// Writes a frame.
     ///
     /// # Errors
@@ -113,7 +121,11 @@ impl Cli {
     /// When the process does not read any more.
     pub async fn send_line(&mut self, line: &[u8]) -> Result<(), DriverError> {
         // Logged before it is written: the answer may come before the write returns.
-        self.log.push(Speaker::Client, line);
+        self.log.sent(line);
+        self.write(line).await
+    }
+
+    async fn write(&mut self, line: &[u8]) -> Result<(), DriverError> {
         let result = match &mut self.stdin {
             Some(stdin) => tokio::time::timeout(self.patience, write_line(stdin, line))
                 .await
@@ -123,19 +135,24 @@ impl Cli {
         result.map_err(|source| DriverError::Write { source, transcript: self.transcript() })
     }
 
+    /// Writes several frames at once, so that they arrive together.
+    ///
+    /// # Errors
+    ///
+    /// When the process does not read any more.
+    pub async fn send_together(&mut self, frames: &[Value]) -> Result<(), DriverError> {
+        let lines: Vec<_> = frames.iter().map(Value::to_string).collect();
+        lines.iter().for_each(|line| self.log.sent(line.as_bytes()));
+        self.write(lines.join("\n").as_bytes()).await
+    }
+
     /// Says something as the user.
     ///
     /// # Errors
     ///
     /// When the process does not read any more.
     pub async fn say(&mut self, text: &str) -> Result<(), DriverError> {
-        self.send(&json!({
-            "type": "user",
-            "message": {"role": "user", "content": text},
-            "parent_tool_use_id": null,
-            "session_id": "",
-        }))
-        .await
+        self.send(&user(text)).await
     }
 
     /// Sends a control request and waits for its answer, passing over nothing else: what comes
@@ -309,12 +326,15 @@ impl Cli {
 
     /// Sends a signal to the process.
     pub fn signal(&self, signal: Signal) {
+        self.log.note(Note::Signal { number: signal.as_raw() });
         crate::process::signal(self.pid(), signal);
     }
 
     /// Closes the standard input of the process, which asks it to end.
     pub fn close_stdin(&mut self) {
-        self.stdin = None;
+        if self.stdin.take().is_some() {
+            self.log.note(Note::Closed { channel: Channel::In });
+        }
     }
 
     /// Closes the standard input, waits until the process has ended, and tells how, together with
@@ -340,7 +360,12 @@ impl Cli {
             status
         };
         match tokio::time::timeout(self.patience, all).await {
-            Ok(Ok(status)) => Ok(Ended { status, log: self.log() }),
+            Ok(Ok(status)) => {
+                let log = Arc::clone(&self.log);
+                // The end of a tape waits for the disk. That it does not come is noted there.
+                drop(tokio::task::spawn_blocking(move || log.finish(status)).await);
+                Ok(Ended { status, log: self.log() })
+            }
             Ok(Err(source)) => Err(DriverError::Wait { source }),
             Err(_) => {
                 let (what, problem) =
@@ -371,6 +396,16 @@ pub struct Ended {
     pub status: ExitStatus,
     /// Everything that was said.
     pub log: Vec<Said>,
+}
+
+/// A message of the user.
+pub(crate) fn user(text: &str) -> Value {
+    json!({
+        "type": "user",
+        "message": {"role": "user", "content": text},
+        "parent_tool_use_id": null,
+        "session_id": "",
+    })
 }
 
 /// A JSON object with one more field.

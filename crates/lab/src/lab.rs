@@ -1,12 +1,14 @@
 //! One call: a scripted model, an isolated CLI and a working folder, gone without a trace
 //! afterwards.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::io::{self, Write as _};
 use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::{Component, Path, PathBuf};
 
+use countersign_record::{CreateError, Header, Recorder, RecorderOptions};
+use jiff::Timestamp;
 use tempfile::TempDir;
 use tokio::process::Command;
 
@@ -219,8 +221,28 @@ impl Lab {
         let (program, mut arguments) = self.command_line();
         arguments.extend(launch.arguments());
         let mut command = self.command(&program, &launch.environment, &arguments)?;
-        let cli = Cli::start(&mut command, self.sandbox.inner());
+        let tape =
+            launch.tape.as_deref().map(|path| self.tape(path, &launch, &program, &arguments));
+        let cli = Cli::start(&mut command, self.sandbox.inner(), tape.transpose()?);
         cli.map_err(|source| LaunchError::Start { program, source })
+    }
+
+    fn tape(
+        &self,
+        path: &Path,
+        launch: &Launch,
+        program: &Path,
+        arguments: &[String],
+    ) -> Result<Recorder, LaunchError> {
+        let mut header = Header::new(Timestamp::now());
+        header.cli = Some(self.program.version().to_string());
+        header.argv = vec![program.to_string_lossy().into_owned()];
+        header.argv.extend_from_slice(arguments);
+        header.cwd = self.work().to_string_lossy().into_owned();
+        let names: BTreeSet<_> =
+            self.environment.keys().chain(launch.environment.keys()).cloned().collect();
+        header.env = names.into_iter().collect();
+        Ok(Recorder::create(path, &header, RecorderOptions::default())?)
     }
 
     /// The program of the CLI and the arguments that come before those of a client, for a program
@@ -376,6 +398,7 @@ pub struct Launch {
     setting_sources: Option<String>,
     arguments: Vec<String>,
     environment: BTreeMap<String, String>,
+    tape: Option<PathBuf>,
 }
 
 impl Default for Launch {
@@ -393,7 +416,14 @@ impl Launch {
             setting_sources: Some(String::new()),
             arguments: Vec::new(),
             environment: BTreeMap::new(),
+            tape: None,
         }
+    }
+
+    /// Records the conversation on a tape, a file that does not exist yet.
+    pub fn tape(mut self, path: impl Into<PathBuf>) -> Self {
+        self.tape = Some(path.into());
+        self
     }
 
     /// Starts in this permission mode.
@@ -476,6 +506,9 @@ pub enum LaunchError {
     /// The guard refused.
     #[error(transparent)]
     Refused(#[from] Refused),
+    /// The tape could not be begun.
+    #[error(transparent)]
+    Tape(#[from] CreateError),
     /// The program did not start.
     #[error("{} did not start", program.display())]
     Start {

@@ -22,6 +22,7 @@ mod guard;
 mod lab;
 mod process;
 mod sandbox;
+mod talk;
 mod versions;
 
 pub mod fidelity;

@@ -109,7 +109,7 @@ fn show(process: &Ended, full: bool, output: &mut Output) -> Result<(), Failure>
 
 fn show_json(number: usize, process: &Ended, output: &mut Output) -> Result<(), Failure> {
     for Said { after, by, text, frame } in &process.log {
-        let by = by.name();
+        let by = by.channel().name();
         let line = if frame.is_null() { json!({"text": text}) } else { json!({"frame": frame}) };
         let head = json!({"process": number, "seconds": after.as_secs_f64(), "by": by});
         output.json(&joined(head, line))?;

@@ -1,10 +1,13 @@
 //! What was said, in both directions.
 
 use std::fmt;
+use std::os::unix::process::ExitStatusExt as _;
+use std::process::ExitStatus;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use countersign_protocol::{LineSplitter, Piece};
+use countersign_record::{Channel, End, Note, Recorder};
 use serde_json::Value;
 use tokio::io::{AsyncRead, AsyncReadExt as _};
 use tokio::sync::watch;
@@ -37,13 +40,13 @@ pub enum Speaker {
 }
 
 impl Speaker {
-    /// The name of the stream: `in`, `out` or `err`, as on tapes.
+    /// The stream, as it is named on tapes.
     #[must_use]
-    pub const fn name(self) -> &'static str {
+    pub const fn channel(self) -> Channel {
         match self {
-            Self::Client => "in",
-            Self::Cli => "out",
-            Self::StandardError => "err",
+            Self::Client => Channel::In,
+            Self::Cli => Channel::Out,
+            Self::StandardError => Channel::Err,
         }
     }
 
@@ -64,16 +67,24 @@ pub(super) struct Log {
     start: Instant,
     said: Mutex<Vec<Said>>,
     changed: watch::Sender<usize>,
+    /// The tape that everything goes on to as well, byte for byte.
+    tape: Option<Recorder>,
 }
 
 impl Log {
     /// A log without lines; it tells how many there are whenever one is added.
-    pub(super) fn new(changed: watch::Sender<usize>) -> Self {
-        Self { start: Instant::now(), said: Mutex::default(), changed }
+    pub(super) fn new(changed: watch::Sender<usize>, tape: Option<Recorder>) -> Self {
+        Self { start: Instant::now(), said: Mutex::default(), changed, tape }
+    }
+
+    /// Adds a line of the client, without its end.
+    pub(super) fn sent(&self, line: &[u8]) {
+        self.record(Channel::In, &[line, b"\n"].concat());
+        self.push(Speaker::Client, line);
     }
 
     /// Adds a line, without its end.
-    pub(super) fn push(&self, by: Speaker, line: &[u8]) {
+    fn push(&self, by: Speaker, line: &[u8]) {
         let text = String::from_utf8_lossy(line).into_owned();
         let frame = match by {
             Speaker::StandardError => Value::Null,
@@ -83,6 +94,27 @@ impl Log {
         let mut log = self.said.lock().unwrap_or_else(PoisonError::into_inner);
         log.push(said);
         self.changed.send_replace(log.len());
+    }
+
+    fn record(&self, channel: Channel, bytes: &[u8]) {
+        if let Some(tape) = &self.tape {
+            tape.record(channel, bytes);
+        }
+    }
+
+    /// Puts a note on the tape.
+    pub(super) fn note(&self, note: Note) {
+        if let Some(tape) = &self.tape {
+            tape.note(note);
+        }
+    }
+
+    /// Ends the tape.
+    pub(super) fn finish(&self, status: ExitStatus) {
+        let end = status.code().map(End::Code).or_else(|| status.signal().map(End::Signal));
+        if let (Some(tape), Some(end)) = (&self.tape, end) {
+            drop(tape.finish(end));
+        }
     }
 
     /// Looks at what was said until now.
@@ -95,6 +127,7 @@ impl Log {
 pub(super) async fn listen(mut stream: impl AsyncRead + Unpin, by: Speaker, log: Arc<Log>) {
     let mut splitter = LineSplitter::with_max_line(MAX_LINE);
     let mut chunk = vec![0; 64 << 10];
+    let channel = by.channel();
     let take = |piece: Piece<'_>| match piece {
         Piece::Line { bytes, .. } | Piece::Blank { bytes, .. } => log.push(by, bytes),
         _ => log.push(by, b"(a line too long to keep)"),
@@ -102,10 +135,31 @@ pub(super) async fn listen(mut stream: impl AsyncRead + Unpin, by: Speaker, log:
     loop {
         match stream.read(&mut chunk).await {
             Ok(0) | Err(_) => break,
-            Ok(length) => splitter.feed(chunk.get(..length).unwrap_or_default(), &take),
+            Ok(length) => {
+                let bytes = chunk.get(..length).unwrap_or_default();
+                log.record(channel, bytes);
+                splitter.feed(bytes, &take);
+            }
         }
     }
     splitter.finish(take);
+    log.note(Note::Closed { channel });
+}
+
+/// A conversation that can be looked at while it goes on and after its end.
+#[derive(Clone, Debug)]
+pub(crate) struct Conversation(pub(super) Arc<Log>);
+
+impl Conversation {
+    /// Everything that was said until now.
+    pub(crate) fn said(&self) -> Vec<Said> {
+        self.0.with(<[Said]>::to_vec)
+    }
+
+    /// The same for people to read.
+    pub(crate) fn transcript(&self) -> Transcript {
+        Transcript(self.said())
+    }
 }
 
 /// What was said, for people to read when something went wrong.

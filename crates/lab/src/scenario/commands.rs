@@ -2,10 +2,10 @@
 
 use serde_json::json;
 
-use super::material::TALK;
 use super::{Outcome, Scenario, ensure};
 use crate::Version;
 use crate::lab::{Lab, Launch};
+use crate::talk::TALK;
 
 pub(super) const SCENARIOS: &[Scenario] = &[
     Scenario::new(

@@ -3,11 +3,11 @@
 
 use serde_json::{Value, json};
 
-use super::material::{TALK, WRITE};
 use super::{Outcome, Reply, Scenario, ScenarioError, ensure, is_result, serve};
 use crate::Version;
 use crate::driver::{Cli, with};
 use crate::lab::{Lab, Launch};
+use crate::talk::{TALK, WRITE};
 
 pub(super) const SCENARIOS: &[Scenario] = &[
     Scenario::new("hook-changes-input", "A hook allows a tool with another input.", WRITE, |lab| {

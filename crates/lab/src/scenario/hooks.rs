@@ -2,11 +2,11 @@
 
 use serde_json::{Value, json};
 
-use super::material::WRITE;
 use super::{Outcome, Reply, Scenario, ScenarioError, ensure, is_result, serve};
 use crate::Version;
 use crate::driver::Cli;
 use crate::lab::{Lab, Launch};
+use crate::talk::WRITE;
 
 pub(super) const SCENARIOS: &[Scenario] = &[
     Scenario::new(

@@ -3,10 +3,10 @@
 
 use serde_json::{Value, json};
 
-use super::material::{ONE, TALK, TWO, WRITE, message};
 use super::{Outcome, Scenario, ensure, frames};
 use crate::Version;
 use crate::lab::{Lab, Launch};
+use crate::talk::{ONE, TALK, TWO, WRITE, message};
 
 const HELLO: &str = r#"
 [[answer]]

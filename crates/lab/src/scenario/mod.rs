@@ -15,7 +15,6 @@ mod errors;
 mod gates;
 mod hooks;
 mod input;
-mod material;
 mod mcp;
 mod parking;
 mod permissions;
@@ -32,9 +31,10 @@ use std::pin::Pin;
 use serde_json::Value;
 
 use crate::Version;
-use crate::driver::{Cli, DriverError, Ended};
+use crate::driver::{DriverError, Ended};
 use crate::lab::{Lab, LabError, LaunchError, Program};
 use crate::script::Script;
+use crate::talk::{Reply, frames, is_result, serve, tool_results};
 
 /// A conversation to have with a CLI.
 #[derive(Clone, Copy)]
@@ -209,54 +209,4 @@ fn ensure(holds: bool, expected: &str, found: &Value) -> Result<(), ScenarioErro
 /// Whether the version of the program is at least this one of the series 2.1.
 fn at_least(lab: &Lab, patch: u32) -> bool {
     lab.program().version() >= Version::new(2, 1, patch)
-}
-
-/// The frames of a process that has ended.
-fn frames(ended: &Ended) -> impl Iterator<Item = &Value> {
-    let said = ended.log.iter().filter(|said| said.by == crate::driver::Speaker::Cli);
-    said.map(|said| &said.frame)
-}
-
-/// How a client answers a request of the CLI.
-enum Reply {
-    /// With this.
-    Success(Value),
-    /// With an error.
-    Error(&'static str),
-}
-
-/// Answers what the CLI asks until a frame fits, and returns that frame.
-async fn serve(
-    cli: &mut Cli,
-    what: &str,
-    until: impl Fn(&Value) -> bool,
-    mut reply: impl FnMut(&Value) -> Reply,
-) -> Result<Value, DriverError> {
-    loop {
-        let asks = |frame: &Value| frame["type"] == "control_request";
-        let frame = cli.wait(what, |frame| asks(frame) || until(frame)).await?;
-        if !asks(&frame) {
-            return Ok(frame);
-        }
-        match reply(&frame) {
-            Reply::Success(response) => cli.answer(&frame, response).await?,
-            Reply::Error(error) => cli.refuse(&frame, error).await?,
-        }
-    }
-}
-
-fn is_result(frame: &Value) -> bool {
-    frame["type"] == "result"
-}
-
-/// The text of the tool results that a frame holds.
-fn tool_results(frame: &Value) -> Vec<String> {
-    let blocks = frame["message"]["content"].as_array().into_iter().flatten();
-    blocks
-        .filter(|block| block["type"] == "tool_result")
-        .map(|block| match &block["content"] {
-            Value::String(text) => text.clone(),
-            other => other.to_string(),
-        })
-        .collect()
 }

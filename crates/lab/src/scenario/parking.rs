@@ -6,11 +6,11 @@ use std::time::Duration;
 use rustix::process::Signal;
 use serde_json::{Value, json};
 
-use super::material::WRITE;
 use super::{Outcome, Reply, Scenario, ScenarioError, ensure, is_result, serve};
 use crate::Version;
 use crate::driver::{Ended, with};
 use crate::lab::{Lab, Launch};
+use crate::talk::WRITE;
 
 pub(super) const SCENARIOS: &[Scenario] = &[
     Scenario::new(

@@ -2,10 +2,10 @@
 
 use serde_json::{Value, json};
 
-use super::material::WRITE_TWICE;
 use super::{Outcome, Reply, Scenario, ScenarioError, at_least, ensure, is_result, serve};
 use crate::driver::{Cli, with};
 use crate::lab::{Lab, Launch};
+use crate::talk::WRITE_TWICE;
 
 const WRITE: &str = r#"
 [[answer]]

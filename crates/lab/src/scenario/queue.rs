@@ -2,11 +2,11 @@
 
 use serde_json::json;
 
-use super::material::{ONE, THREE, TWO, message};
 use super::{Outcome, Scenario, ScenarioError, at_least, ensure};
 use crate::Version;
 use crate::driver::Cli;
 use crate::lab::{Lab, Launch};
+use crate::talk::{ONE, THREE, TWO, message};
 
 /// The first answer never ends, so that the turn is there for as long as it is wanted.
 const HANG: &str = r#"

@@ -2,11 +2,11 @@
 
 use serde_json::{Value, json};
 
-use super::material::WRITE_TWICE;
 use super::{Outcome, Reply, Scenario, ScenarioError, ensure, frames, is_result, serve};
 use crate::Version;
 use crate::driver::Cli;
 use crate::lab::{Lab, Launch};
+use crate::talk::WRITE_TWICE;
 
 const READ_BOTH: &str = r#"
 [[answer]]

@@ -2,9 +2,9 @@
 
 use serde_json::{Value, json};
 
-use super::material::WRITE_TWICE;
 use super::{Outcome, Reply, Scenario, ScenarioError, at_least, ensure, is_result, serve};
 use crate::lab::{Lab, Launch};
+use crate::talk::WRITE_TWICE;
 
 const INSTALL_TWICE: &str = r#"
 [[answer]]
