@@ -13,6 +13,7 @@
 //! | [`script`] | what the model says: files for people, or a builder |
 //! | [`model`] | a stand-in for the Messages API that follows a script |
 //! | [`scenario`] | conversations that show what a CLI does |
+//! | [`experiment`] | questions about the protocol, put to any version, and what is documented |
 //! | [`fidelity`] | the simulated CLI, compared with the real one |
 
 #![warn(missing_docs)]
@@ -25,6 +26,7 @@ mod sandbox;
 mod talk;
 mod versions;
 
+pub mod experiment;
 pub mod fidelity;
 pub mod model;
 pub mod scenario;

@@ -7,6 +7,7 @@
 )]
 
 mod documents;
+mod experiments;
 mod http;
 mod lab;
 mod model_endings;

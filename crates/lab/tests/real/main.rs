@@ -2,9 +2,11 @@
 //!
 //! Each scenario is one test for each version: it is played on the real CLI, where it must show
 //! what it says, and on the simulated CLI, and what both said is compared. Versions that are not
-//! there yet are installed; nothing is skipped.
+//! there yet are installed; nothing is skipped. Each experiment is one test for each version, too: what
+//! it finds is compared with the verdict that is committed.
 #![expect(clippy::unwrap_used, clippy::panic, reason = "a test that cannot go on has failed")]
 
+mod experiments;
 mod killed;
 mod python_sdk;
 mod scenarios;
@@ -18,7 +20,8 @@ fn main() -> ExitCode {
     if let Some(code) = killed::as_the_one_to_be_killed() {
         return code;
     }
-    let trials = [scenarios::trials(), killed::trials(), python_sdk::trials()];
+    let trials =
+        [scenarios::trials(), experiments::trials(), killed::trials(), python_sdk::trials()];
     libtest_mimic::run(&Arguments::from_args(), trials.into_iter().flatten().collect()).exit_code()
 }
 

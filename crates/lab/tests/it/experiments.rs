@@ -1,0 +1,125 @@
+//! Experiments on the simulated CLI, and how they are run.
+
+use std::num::NonZero;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use countersign_lab::experiment::{
+    Case, Expectation, Expected, Experiment, Options, Progress, Results, Verdict, run,
+};
+use countersign_lab::{Installed, Program, Version};
+use countersign_record::{Tail, TapeReader};
+
+/// Where the simulated CLI does not find what the real one finds: the experiment, and why.
+const EXCEPTIONS: &[(&str, &str)] = &[];
+
+fn simulated() -> Program {
+    let executable = PathBuf::from(env!("CARGO_BIN_EXE_countersign-sim"));
+    Program::simulated(executable, Version::TESTED[0])
+}
+
+fn runtime() -> tokio::runtime::Runtime {
+    tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build().unwrap()
+}
+
+#[test]
+fn the_simulated_cli_gives_the_verdicts_of_the_real_one() {
+    let out = tempfile::tempdir().unwrap();
+    let all = Experiment::all();
+    let (program, options) = (simulated(), Options::new(out.path()));
+    let results = runtime().block_on(run(&all, &program, &options, |_| ())).unwrap();
+    let expected = Expected::committed().unwrap();
+    for (experiment, observed) in all.iter().zip(&results.experiments) {
+        let wanted = expected.of(experiment, Version::TESTED[0]).unwrap();
+        let met = wanted.is_met_by(&observed.verdict);
+        let excepted = EXCEPTIONS.iter().find(|(id, _)| *id == experiment.id());
+        assert_eq!(
+            met,
+            excepted.is_none(),
+            "{wanted:?}, but {} {}",
+            experiment.id(),
+            observed.verdict
+        );
+    }
+    assert_eq!(all.len(), results.experiments.len());
+}
+
+#[test]
+fn every_experiment_has_a_verdict_for_every_version_and_a_name_of_its_own() {
+    let expected = Expected::committed().unwrap();
+    let all = Experiment::all();
+    for experiment in &all {
+        for version in Version::TESTED {
+            let wanted = expected.of(experiment, version);
+            assert!(wanted.is_some(), "{} on {version}", experiment.id());
+            let applies = wanted != Some(Expectation::DoesNotApply);
+            assert_eq!(applies, experiment.applies_to(version), "{}", experiment.id());
+        }
+        for name in [experiment.id(), experiment.name(), &experiment.id().to_lowercase()] {
+            assert_eq!(Experiment::named(name).unwrap().id(), experiment.id());
+        }
+        let mut names: Vec<_> = experiment.cases().iter().map(Case::name).collect();
+        names.sort_unstable();
+        assert!(names.windows(2).all(|pair| pair[0] != pair[1]), "{names:?}");
+        assert!(names.len() == 1 || !names.contains(&""), "{names:?}");
+    }
+    for id in expected.experiments() {
+        assert!(all.iter().any(|experiment| experiment.id() == id), "no experiment {id}");
+    }
+}
+
+#[test]
+fn results_and_tapes_are_kept_and_replaced() {
+    let out = tempfile::tempdir().unwrap();
+    let experiment = Experiment::named("A").unwrap();
+    let folder = Results::folder(out.path(), &simulated());
+    assert!(folder.ends_with("2.1.325-simulated"));
+    for _ in 0..2 {
+        let mut told = Vec::new();
+        let note = |progress: Progress<'_>| match progress {
+            Progress::Begins(experiment) => told.push(format!("begins {}", experiment.id())),
+            Progress::Ends(observed) => told.push(format!("ends {}", observed.experiment)),
+            _ => {}
+        };
+        let options = Options::new(out.path()).jobs(NonZero::<usize>::MIN);
+        let results = runtime().block_on(run(&[experiment], &simulated(), &options, note)).unwrap();
+        assert_eq!(told, ["begins A", "ends A"]);
+        assert_eq!(Results::read(&folder).unwrap(), Some(results.clone()));
+        let observed = &results.experiments[0];
+        assert_eq!(observed.summary.mode.as_deref(), Some("default"));
+        assert!(observed.summary.from_cli > observed.summary.control_responses);
+        assert!(!observed.tapes.is_empty());
+        for tape in &observed.tapes {
+            whole(&folder.join(tape));
+        }
+    }
+}
+
+fn whole(tape: &Path) {
+    let mut reader = TapeReader::open(tape).unwrap();
+    assert_eq!(reader.header().cli.as_deref(), Some("2.1.325"));
+    assert!(reader.header().argv.iter().any(|word| word == "--input-format"));
+    assert!(reader.by_ref().all(|record| record.is_ok()));
+    assert_eq!(reader.tail(), Tail::Whole, "{}", tape.display());
+}
+
+#[test]
+fn a_program_that_says_nothing_breaks_the_experiment_and_no_other() {
+    let out = tempfile::tempdir().unwrap();
+    // It reads everything and answers nothing.
+    let silent = out.path().join("silent");
+    std::fs::write(&silent, "#!/bin/sh\nexec cat > /dev/null\n").unwrap();
+    let mode = std::os::unix::fs::PermissionsExt::from_mode(0o755);
+    std::fs::set_permissions(&silent, mode).unwrap();
+    let program = Program::Real(Installed::elsewhere(Version::TESTED[0], silent));
+    let options = Options::new(out.path()).patience(Duration::from_millis(200));
+    let experiments = [Experiment::named("A").unwrap(), Experiment::named("B").unwrap()];
+    let results = runtime().block_on(run(&experiments, &program, &options, |_| ())).unwrap();
+    assert_eq!(results.experiments.len(), 2);
+    for observed in &results.experiments {
+        let Verdict::Broken { error } = &observed.verdict else { panic!("{}", observed.verdict) };
+        // What was said until then is told.
+        assert!(error.contains("initialize"), "{error}");
+        assert!(!observed.tapes.is_empty());
+    }
+}
