@@ -47,7 +47,6 @@ impl Fact {
     }
 
     /// Nothing is documented about versions before this one.
-    #[expect(dead_code, reason = "the facts so far are about all versions")]
     pub(super) const fn since(mut self, version: Version) -> Self {
         self.since = version;
         self

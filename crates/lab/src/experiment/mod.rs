@@ -36,6 +36,7 @@ mod run;
 mod summary;
 mod trial;
 
+mod asking;
 mod plan_after_a_turn;
 mod plan_before_the_first_message;
 mod plan_from_the_start;
@@ -74,11 +75,12 @@ impl Experiment {
     /// All experiments, by their letters.
     #[must_use]
     pub fn all() -> Vec<Self> {
-        vec![
+        let plan = [
             plan_after_a_turn::EXPERIMENT,
             plan_from_the_start::EXPERIMENT,
             plan_before_the_first_message::EXPERIMENT,
-        ]
+        ];
+        [&plan, asking::EXPERIMENTS].concat()
     }
 
     /// The experiment of this letter or name, whatever the case of its characters.
