@@ -6,6 +6,7 @@ use std::time::Duration;
 use serde_json::Value;
 
 use super::Case;
+use super::fact::Fact;
 use super::observed::Finding;
 use super::summary::Summary;
 use crate::Version;
@@ -71,7 +72,14 @@ impl Trial {
     }
 
     /// Tells what was found. The name is that of a fact, or of something that is only measured.
+    ///
+    /// What a fact says of the model is not found on the simulated CLI, which asks none.
     pub fn found(&mut self, name: &str, value: impl Into<Value>) {
+        let of_the_model = |fact: &Fact| fact.finding() == name && fact.is_of_the_model();
+        let simulated = matches!(self.lab.program(), Program::Simulated { .. });
+        if simulated && self.case.facts.iter().any(of_the_model) {
+            return;
+        }
         let (name, value) = (self.case.full_name(name), value.into());
         self.findings.push(Finding { name, value, documented: None });
     }

@@ -1,6 +1,8 @@
 //! Experiments on the simulated CLI, and how they are run.
 
+use std::fs::{File, Permissions, TryLockError};
 use std::num::NonZero;
+use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -20,6 +22,14 @@ fn simulated() -> Program {
 
 fn runtime() -> tokio::runtime::Runtime {
     tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build().unwrap()
+}
+
+/// A program of our own in place of the CLI.
+fn program(folder: &Path, script: &str) -> Program {
+    let path = folder.join("program");
+    std::fs::write(&path, format!("#!/bin/sh\n{script}\n")).unwrap();
+    std::fs::set_permissions(&path, Permissions::from_mode(0o755)).unwrap();
+    Program::Real(Installed::elsewhere(Version::TESTED[0], path))
 }
 
 #[test]
@@ -107,11 +117,7 @@ fn whole(tape: &Path) {
 fn a_program_that_says_nothing_breaks_the_experiment_and_no_other() {
     let out = tempfile::tempdir().unwrap();
     // It reads everything and answers nothing.
-    let silent = out.path().join("silent");
-    std::fs::write(&silent, "#!/bin/sh\nexec cat > /dev/null\n").unwrap();
-    let mode = std::os::unix::fs::PermissionsExt::from_mode(0o755);
-    std::fs::set_permissions(&silent, mode).unwrap();
-    let program = Program::Real(Installed::elsewhere(Version::TESTED[0], silent));
+    let program = program(out.path(), "exec cat > /dev/null");
     let options = Options::new(out.path()).patience(Duration::from_millis(200));
     let experiments = [Experiment::named("A").unwrap(), Experiment::named("B").unwrap()];
     let results = runtime().block_on(run(&experiments, &program, &options, |_| ())).unwrap();
@@ -121,5 +127,31 @@ fn a_program_that_says_nothing_breaks_the_experiment_and_no_other() {
         // What was said until then is told.
         assert!(error.contains("initialize"), "{error}");
         assert!(!observed.tapes.is_empty());
+    }
+}
+
+#[test]
+fn nothing_is_left_running_when_the_run_is_dropped() {
+    let out = tempfile::tempdir().unwrap();
+    let lock = out.path().join("lock");
+    let file = File::create(&lock).unwrap();
+    // It holds the lock as long as it runs.
+    let program = program(out.path(), &format!("exec flock {} sleep 1000", lock.display()));
+    let (experiments, options) = ([Experiment::named("B").unwrap()], Options::new(out.path()));
+    runtime().block_on(async {
+        tokio::select! {
+            results = run(&experiments, &program, &options, |_| ()) => panic!("{results:?}"),
+            () = held(&file) => {}
+        }
+        // Given once the process is gone.
+        tokio::task::spawn_blocking(move || file.lock()).await.unwrap().unwrap();
+    });
+}
+
+/// Waits until somebody else holds a lock.
+async fn held(file: &File) {
+    while !matches!(file.try_lock(), Err(TryLockError::WouldBlock)) {
+        file.unlock().unwrap();
+        tokio::time::sleep(Duration::from_millis(5)).await;
     }
 }
