@@ -79,6 +79,27 @@ fn every_experiment_has_a_verdict_for_every_version_and_a_name_of_its_own() {
 }
 
 #[test]
+fn the_document_has_every_experiment_and_explains_what_differs() {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/protocol.md");
+    let document = std::fs::read_to_string(path).unwrap();
+    let (told, differs) = document.split_once("\n## Where experiments differ\n").unwrap();
+    let expected = Expected::committed().unwrap();
+    for experiment in Experiment::all() {
+        let heading = format!("\n## {}. {}\n", experiment.id(), experiment.name());
+        assert!(told.contains(&heading), "docs/protocol.md has no {heading:?}");
+        for version in Version::TESTED {
+            if let Some(Expectation::Differs { .. }) = expected.of(&experiment, version) {
+                let begins = format!("**{} on ", experiment.id());
+                let explains =
+                    |line: &str| line.starts_with(&begins) && line.contains(&version.to_string());
+                let found = differs.lines().any(explains);
+                assert!(found, "{} on {version} is not explained", experiment.id());
+            }
+        }
+    }
+}
+
+#[test]
 fn results_and_tapes_are_kept_and_replaced() {
     let out = tempfile::tempdir().unwrap();
     let experiment = Experiment::named("A").unwrap();
