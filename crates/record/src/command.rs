@@ -9,7 +9,6 @@ mod redact;
 mod replay;
 mod show;
 mod stats;
-mod summary;
 mod tee;
 
 use std::error::Error;

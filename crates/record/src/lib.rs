@@ -57,6 +57,7 @@ mod recorder;
 pub mod redact;
 pub mod replay;
 mod stand_in;
+mod summary;
 mod tee;
 
 pub use self::format::{

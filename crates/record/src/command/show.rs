@@ -9,9 +9,9 @@ use serde::Serialize;
 use serde_json::value::RawValue;
 
 use super::output::Output;
-use super::summary::{Summary, bounded};
 use super::{Failure, warn};
 use crate::format::{End, Entry, Header, Note, Text};
+use crate::summary::{Summary, bounded, end_words, note_words};
 use crate::{Channel, Tail, TapeError, TapeItem, TapeLine, TapeLines, TapeReader};
 
 /// Show a tape, one line for each line that was recorded
@@ -138,7 +138,7 @@ fn readable(item: &TapeItem, out: &mut Output) -> Result<(), Failure> {
         TapeItem::TooLong { seq, us, channel, length, .. } => {
             show(seq, us, arrow(*channel), "-", &format!("a line of {length} bytes"))
         }
-        TapeItem::Note { seq, us, note } => show(seq, us, '·', "note", &bounded(&words(note))),
+        TapeItem::Note { seq, us, note } => show(seq, us, '·', "note", &bounded(&note_words(note))),
         TapeItem::End { seq, us, end } => show(seq, us, '·', "end", &end_words(*end)),
     }
 }
@@ -149,29 +149,6 @@ const fn arrow(channel: Channel) -> char {
         Channel::Out => '←',
         Channel::Err => '!',
     }
-}
-
-fn words(note: &Note) -> String {
-    match note {
-        Note::Closed { channel } => format!("{channel} closed"),
-        Note::Signal { number } => format!("signal {}", signal_name(*number)),
-        Note::Gap { bytes, reason } => format!("{bytes} bytes are missing here: {reason}"),
-        Note::Comment { text } => text.clone(),
-        Note::Unknown => "a note of a later version".to_owned(),
-    }
-}
-
-/// How the process ended.
-pub(super) fn end_words(end: End) -> String {
-    match end {
-        End::Code(code) => format!("exit code {code}"),
-        End::Signal(number) => format!("ended by signal {}", signal_name(number)),
-    }
-}
-
-fn signal_name(number: i32) -> String {
-    let name = signal_hook::low_level::signal_name(number);
-    name.map_or_else(|| number.to_string(), |name| format!("{number} ({name})"))
 }
 
 /// An item as `--json` shows it.

@@ -9,9 +9,9 @@ use serde_json::json;
 
 use super::Failure;
 use super::output::Output;
-use super::show::{broken, end_words, ending, heading};
-use super::summary::Summary;
+use super::show::{broken, ending, heading};
 use crate::format::{End, Note};
+use crate::summary::{Summary, end_words};
 use crate::{Channel, TapeItem, TapeLine, TapeLines, TapeReader};
 
 /// How many kinds are counted apart. A tape of rubbish must not take all memory.

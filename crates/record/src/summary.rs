@@ -1,4 +1,4 @@
-//! What a line says, in a few words.
+//! What stands on a tape, in a few words.
 
 use std::fmt::Write as _;
 
@@ -8,7 +8,7 @@ use countersign_protocol::control::Response;
 use countersign_protocol::message::{BlockDelta, ResultMessage, StreamEvent};
 use countersign_protocol::{Decoded, FromCli, Line, ToCli};
 
-use crate::Channel;
+use crate::{Channel, End, Note};
 
 /// A line that is longer than this is not decoded for its summary.
 const MAX_DECODED: usize = 1024 * 1024;
@@ -18,19 +18,19 @@ const MAX_SUMMARY: usize = 120;
 
 /// What a line is, and what it says. Neither has control characters in it.
 #[derive(Debug)]
-pub(super) struct Summary {
+pub(crate) struct Summary {
     /// The kind of the frame; nothing when it is none.
-    pub(super) kind: Option<String>,
-    pub(super) text: String,
+    pub(crate) kind: Option<String>,
+    pub(crate) text: String,
 }
 
 impl Summary {
     /// Only the kind.
-    pub(super) fn kind(channel: Channel, bytes: &[u8]) -> Option<String> {
+    pub(crate) fn kind(channel: Channel, bytes: &[u8]) -> Option<String> {
         frame(channel, bytes).map(|line| bounded(&line.kind().to_string()))
     }
 
-    pub(super) fn of(channel: Channel, bytes: &[u8]) -> Self {
+    pub(crate) fn of(channel: Channel, bytes: &[u8]) -> Self {
         let Some(line) = frame(channel, bytes) else {
             return Self { kind: None, text: bounded(&String::from_utf8_lossy(head(bytes))) };
         };
@@ -64,14 +64,12 @@ fn frame(channel: Channel, bytes: &[u8]) -> Option<Line<'_>> {
 fn said_by_cli(line: &Line<'_>) -> Option<String> {
     let Decoded::Known(frame) = line.decode::<FromCli>() else { return None };
     match frame {
-        FromCli::Assistant(frame) => Some(blocks(frame.message.blocks())),
-        FromCli::User(frame) => Some(content(&frame.message.content)),
+        FromCli::Assistant(frame) => Some(blocks(frame.message.blocks(), whole_call)),
+        FromCli::User(frame) => Some(content(&frame.message.content, whole_call)),
         FromCli::Result(frame) => Some(result(&frame)),
         FromCli::StreamEvent(frame) => Some(event(&frame.event)),
         FromCli::ControlRequest(frame) => match frame.request {
-            CliRequest::CanUseTool(ask) => {
-                Some(format!("{} {}", ask.tool_name, ask.input.as_str()))
-            }
+            CliRequest::CanUseTool(ask) => Some(whole_call(&ask.tool_name, ask.input.as_str())),
             _ => None,
         },
         FromCli::ControlResponse(frame) => response(&frame.response),
@@ -82,22 +80,29 @@ fn said_by_cli(line: &Line<'_>) -> Option<String> {
 fn said_to_cli(line: &Line<'_>) -> Option<String> {
     let Decoded::Known(frame) = line.decode::<ToCli>() else { return None };
     match frame {
-        ToCli::User(frame) => Some(content(&frame.message.content)),
-        ToCli::Assistant(frame) => Some(blocks(frame.message.blocks())),
+        ToCli::User(frame) => Some(content(&frame.message.content, whole_call)),
+        ToCli::Assistant(frame) => Some(blocks(frame.message.blocks(), whole_call)),
         ToCli::ControlResponse(frame) => response(&frame.response),
         _ => None,
     }
 }
 
-fn content(content: &Content) -> String {
+/// A tool call with its whole input.
+fn whole_call(tool: &str, input: &str) -> String {
+    format!("{tool} {input}")
+}
+
+/// What a message says; `call` says how a tool call is put, by its name and input.
+pub(crate) fn content(content: &Content, call: fn(&str, &str) -> String) -> String {
     match content {
         Content::Text(text) => quoted(text),
-        Content::Blocks(list) => blocks(list),
+        Content::Blocks(list) => blocks(list, call),
         _ => String::new(),
     }
 }
 
-fn blocks(blocks: &[ContentBlock]) -> String {
+/// What the blocks of a message say.
+pub(crate) fn blocks(blocks: &[ContentBlock], call: fn(&str, &str) -> String) -> String {
     let mut text = String::new();
     for block in blocks {
         if !text.is_empty() {
@@ -106,11 +111,12 @@ fn blocks(blocks: &[ContentBlock]) -> String {
         match block {
             ContentBlock::Text(block) => text.push_str(&quoted(&block.text)),
             ContentBlock::ToolUse(block) => {
-                let _ = write!(text, "{} {}", block.name, block.input.as_str());
+                text.push_str(&call(&block.name, block.input.as_str()));
             }
             ContentBlock::ToolResult(block) => {
                 let failed = if block.is_error == Some(true) { " (error)" } else { "" };
-                let said = block.content.as_ref().map(content).unwrap_or_default();
+                let said =
+                    block.content.as_ref().map(|said| content(said, call)).unwrap_or_default();
                 let _ = write!(text, "tool_result{failed} {said}");
             }
             ContentBlock::Thinking(block) => {
@@ -136,7 +142,8 @@ fn result(frame: &ResultMessage) -> String {
     text
 }
 
-fn event(event: &StreamEvent) -> String {
+/// A piece of a response that is being written.
+pub(crate) fn event(event: &StreamEvent) -> String {
     let mut text = String::from(event.name());
     if let StreamEvent::ContentBlockDelta(delta) = event {
         match &delta.delta {
@@ -164,19 +171,19 @@ fn response(response: &Response) -> Option<String> {
     }
 }
 
-fn quoted(text: &str) -> String {
-    // No more than can be shown; the text may be long.
+/// A text in quotes, no more of it than a summary can show.
+pub(crate) fn quoted(text: &str) -> String {
     let shown: String = text.chars().take(MAX_SUMMARY).collect();
     format!("{shown:?}")
 }
 
 /// As much of a line as a summary could show.
-fn head(bytes: &[u8]) -> &[u8] {
+pub(crate) fn head(bytes: &[u8]) -> &[u8] {
     bytes.get(..4 * MAX_SUMMARY).unwrap_or(bytes)
 }
 
 /// A text that is not too long, on one line, and without anything a terminal would act on.
-pub(super) fn bounded(text: &str) -> String {
+pub(crate) fn bounded(text: &str) -> String {
     let mut out = String::new();
     for (count, character) in text.trim_end().chars().enumerate() {
         if count == MAX_SUMMARY {
@@ -192,7 +199,41 @@ pub(super) fn bounded(text: &str) -> String {
     out
 }
 
-/// Whether a character changes the order or the place of others.
-const fn is_formatting(c: char) -> bool {
-    matches!(c, '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
+/// Whether a character changes the order or the place of others, or cannot be seen.
+pub(crate) const fn is_formatting(c: char) -> bool {
+    matches!(
+        c,
+        '\u{ad}'
+            | '\u{61c}'
+            | '\u{180e}'
+            | '\u{200b}'..='\u{200f}'
+            | '\u{2028}'..='\u{202e}'
+            | '\u{2060}'..='\u{206f}'
+            | '\u{feff}'
+            | '\u{e0000}'..='\u{e007f}'
+    )
+}
+
+/// What a recorder noted.
+pub(crate) fn note_words(note: &Note) -> String {
+    match note {
+        Note::Closed { channel } => format!("{channel} closed"),
+        Note::Signal { number } => format!("signal {}", signal_name(*number)),
+        Note::Gap { bytes, reason } => format!("{bytes} bytes are missing here: {reason}"),
+        Note::Comment { text } => text.clone(),
+        Note::Unknown => "a note of a later version".to_owned(),
+    }
+}
+
+/// How the process ended.
+pub(crate) fn end_words(end: End) -> String {
+    match end {
+        End::Code(code) => format!("exit code {code}"),
+        End::Signal(number) => format!("ended by signal {}", signal_name(number)),
+    }
+}
+
+fn signal_name(number: i32) -> String {
+    let name = signal_hook::low_level::signal_name(number);
+    name.map_or_else(|| number.to_string(), |name| format!("{number} ({name})"))
 }
