@@ -32,6 +32,8 @@
 //!
 //! A tape has secrets on it. [`redact::Redactor`] takes them out.
 //!
+//! [`page`] draws it as a sequence diagram, in one HTML file that needs nothing else.
+//!
 //! # Compare and play tapes
 //!
 //! [`diff`] compares two tapes and [`replay`] plays one to a client in place of the CLI; both go by
@@ -52,6 +54,7 @@ pub mod diff;
 mod format;
 mod lines;
 pub mod meaning;
+pub mod page;
 mod reader;
 mod recorder;
 pub mod redact;

@@ -1,5 +1,6 @@
 //! What handles can be used for.
 
+use countersign_record::page::Diagram;
 use countersign_record::redact::{BuildError, RedactError, Redactor};
 use countersign_record::{Recorder, RecorderOptions, TapeError, TapeReader, Trouble};
 
@@ -13,6 +14,7 @@ fn handles_and_errors_can_go_to_any_thread_or_task() {
     shared::<RecorderOptions>();
     shared::<Trouble>();
     shared::<TapeError>();
+    shared::<Diagram>();
     cloned::<Redactor>();
     shared::<Redactor>();
     shared::<RedactError>();

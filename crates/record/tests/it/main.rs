@@ -9,6 +9,7 @@ mod auto_traits;
 mod conversations;
 mod diffing;
 mod meaning;
+mod paging;
 mod playing;
 mod reading;
 mod recording;
