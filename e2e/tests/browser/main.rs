@@ -1,0 +1,19 @@
+//! The pages in a real browser, in one binary.
+#![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
+
+mod support;
+mod tape_page;
+
+/// A test file that is not named above would never run.
+#[test]
+fn no_file_is_forgotten() {
+    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/browser");
+    for entry in std::fs::read_dir(folder).unwrap() {
+        let name = entry.unwrap().file_name().into_string().unwrap();
+        let module = name.strip_suffix(".rs").unwrap();
+        assert!(
+            module == "main" || include_str!("main.rs").contains(&format!("\nmod {module};\n")),
+            "{name} is not a module of main.rs"
+        );
+    }
+}
