@@ -71,7 +71,7 @@ impl Command {
             Self::Sessions(command) => command.run(output),
             Self::Record(args) => args.run(output),
             Self::Shim(args) => args.run(output),
-            Self::Tape(command) => Ok(command.run()),
+            Self::Tape(command) => command.run(output),
             Self::Lab(command) => command.run(output),
             Self::Sim(args) => Ok(args.run()),
             Self::Model(args) => args.run(output),

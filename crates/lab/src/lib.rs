@@ -14,6 +14,7 @@
 //! | [`model`] | a stand-in for the Messages API that follows a script |
 //! | [`scenario`] | conversations that show what a CLI does |
 //! | [`experiment`] | questions about the protocol, put to any version, and what is documented |
+//! | [`report`] | the results of experiments, side by side |
 //! | [`fidelity`] | the simulated CLI, compared with the real one |
 
 #![warn(missing_docs)]
@@ -29,6 +30,7 @@ mod versions;
 pub mod experiment;
 pub mod fidelity;
 pub mod model;
+pub mod report;
 pub mod scenario;
 pub mod script;
 pub mod sim;

@@ -5,6 +5,8 @@ mod program;
 mod round_trip;
 mod surroundings;
 
+pub(crate) use self::program::version_of;
+
 use std::path::PathBuf;
 use std::process::ExitCode;
 

@@ -49,19 +49,26 @@ fn first_places(error: &FindError) -> String {
 /// The version, from the package or from the program itself.
 pub(super) async fn version(cli: &Cli) -> Result<Version, Check> {
     let mut said = Vec::new();
-    let answer = {
-        let said = &mut said;
-        cli.version_by(async move |program, argument| {
-            let Output { stdout, stderr, status } = run(&program, argument).await?;
-            *said = stderr;
-            if !status.success() {
-                return Err(io::Error::other(format!("it ended with {status}")));
-            }
-            Ok(stdout)
-        })
-        .await
-    };
+    let answer = told_by(cli, &mut said).await;
     answer.map_err(|error| broken(cli.path(), &error, &said))
+}
+
+/// The version, from the package or from the program itself.
+pub(crate) async fn version_of(cli: &Cli) -> Result<Version, VersionError> {
+    told_by(cli, &mut Vec::new()).await
+}
+
+/// The version; what the program says on standard error goes to `said`.
+async fn told_by(cli: &Cli, said: &mut Vec<u8>) -> Result<Version, VersionError> {
+    cli.version_by(async move |program, argument| {
+        let Output { stdout, stderr, status } = run(&program, argument).await?;
+        *said = stderr;
+        if !status.success() {
+            return Err(io::Error::other(format!("it ended with {status}")));
+        }
+        Ok(stdout)
+    })
+    .await
 }
 
 /// Runs a program to its end, which must come in time.

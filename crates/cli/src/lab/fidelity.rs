@@ -7,7 +7,8 @@ use countersign_lab::scenario::Scenario;
 use countersign_lab::{Installed, Program, Version, Versions};
 use tokio::runtime::Runtime;
 
-use super::scenarios::{scenario, simulated};
+use super::scenarios::scenario;
+use super::target::simulated;
 use super::versions::ready;
 use crate::failure::Failure;
 use crate::output::Output;

@@ -1,8 +1,10 @@
 //! `countersign lab`: the protocol, studied on real and simulated CLIs.
 
+mod experiments;
 mod fidelity;
 mod scenarios;
 mod script;
+mod target;
 mod versions;
 
 use std::process::ExitCode;
@@ -15,9 +17,12 @@ use crate::output::Output;
 /// Study the protocol: the real CLI, offline, with a scripted model
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
-    Fidelity(fidelity::Args),
     Install(versions::Install),
     List(versions::List),
+    Experiments(experiments::List),
+    Run(experiments::Run),
+    Report(experiments::ReportArgs),
+    Fidelity(fidelity::Args),
     Play(scenarios::Play),
     Scenarios(scenarios::List),
     #[command(subcommand)]
@@ -27,6 +32,9 @@ pub(crate) enum Command {
 impl Command {
     pub(crate) fn run(&self, output: &mut Output) -> Result<ExitCode, Failure> {
         match self {
+            Self::Experiments(args) => args.run(output),
+            Self::Run(args) => args.run(output),
+            Self::Report(args) => args.run(output),
             Self::Fidelity(args) => args.run(output),
             Self::Install(args) => args.run(output),
             Self::List(args) => args.run(output),

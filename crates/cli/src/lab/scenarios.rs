@@ -8,6 +8,7 @@ use countersign_lab::{Ended, Program, Said, Version, Versions};
 use serde_json::{Value, json};
 use tokio::runtime::Runtime;
 
+use super::target::simulated;
 use super::versions::ready;
 use crate::failure::Failure;
 use crate::output::{Output, plain};
@@ -140,10 +141,4 @@ pub(super) fn scenario(name: &str) -> Result<Scenario, Failure> {
         let known: Vec<_> = Scenario::all().iter().map(Scenario::name).collect();
         Failure::new(format!("there is no scenario {name}; there are: {}", known.join(", ")))
     })
-}
-
-/// The simulated CLI, which is this very program.
-pub(super) fn simulated(version: Version) -> Result<Program, Failure> {
-    let executable = std::env::current_exe()?;
-    Ok(Program::Simulated { executable, words: vec!["sim".to_owned()], version })
 }

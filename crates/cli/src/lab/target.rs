@@ -1,0 +1,41 @@
+//! What the laboratory studies: a version, a program of the user's own, or the simulated CLI.
+
+use std::path::Path;
+
+use countersign::cli::{Cli, FindOptions};
+use countersign_lab::{Installed, Program, Version, Versions};
+
+use super::versions::{ready, version};
+use crate::doctor;
+use crate::failure::{Exit, Failure};
+use crate::output::Output;
+
+/// The program that a text names: a version such as 2.1.325, `latest`, or a path.
+pub(super) async fn program(text: &str, output: &Output) -> Result<Program, Failure> {
+    if text.contains('/') {
+        return own(Path::new(text)).await;
+    }
+    let versions = Versions::in_default_folder()?;
+    let version = version(text, &versions).await?;
+    Ok(Program::Real(ready(&versions, version, output).await?))
+}
+
+/// A program of the user's own, which tells its version itself.
+async fn own(path: &Path) -> Result<Program, Failure> {
+    let mut options = FindOptions::from_env();
+    options.explicit = Some(path.to_owned());
+    let unusable = |error: &dyn std::error::Error| {
+        Failure::of(error)
+            .hint(format!("`countersign doctor --cli {}` looks closer.", path.display()))
+            .code(Exit::NoCli)
+    };
+    let cli = Cli::find_with(&options).map_err(|error| unusable(&error))?;
+    let version = doctor::version_of(&cli).await.map_err(|error| unusable(&error))?;
+    Ok(Program::Real(Installed::elsewhere(version, cli.path())))
+}
+
+/// The simulated CLI, which is this very program.
+pub(super) fn simulated(version: Version) -> Result<Program, Failure> {
+    let executable = std::env::current_exe()?;
+    Ok(Program::Simulated { executable, words: vec!["sim".to_owned()], version })
+}

@@ -1,0 +1,86 @@
+//! The results of experiments, side by side: what each version does, and what changed between them.
+//!
+//! A [`Report`] is made of the [`Results`] of several programs. It is written as Markdown, to be read
+//! and compared, and as one HTML page with the sequence diagram of every conversation.
+//!
+//! ```no_run
+//! use std::fs;
+//!
+//! use countersign_lab::report::Report;
+//!
+//! # fn example() -> Result<(), Box<dyn std::error::Error>> {
+//! let report = Report::read("out")?;
+//! fs::write("out/report.md", report.markdown())?;
+//! report.page(fs::File::create("out/report.html")?)?;
+//! # Ok(())
+//! # }
+//! ```
+
+mod block;
+mod changes;
+mod content;
+mod markdown;
+mod page;
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+pub use self::changes::{Change, changes};
+pub use self::page::PageError;
+use crate::Version;
+use crate::experiment::{Results, ResultsError};
+
+/// The results of several programs, the oldest version first.
+#[derive(Clone, Debug)]
+pub struct Report {
+    folder: PathBuf,
+    results: Vec<Results>,
+}
+
+impl Report {
+    /// A report of these results, whose tapes are in this folder.
+    #[must_use]
+    pub fn new(folder: impl Into<PathBuf>, mut results: Vec<Results>) -> Self {
+        results.sort_by_key(|results| {
+            let version: Option<Version> = results.version.parse().ok();
+            (version, results.simulated)
+        });
+        Self { folder: folder.into(), results }
+    }
+
+    /// A report of all results that are in a folder: see [`run`](crate::experiment::run()).
+    ///
+    /// # Errors
+    ///
+    /// When the folder cannot be read, or holds a file of results that is none.
+    pub fn read(folder: impl AsRef<Path>) -> Result<Self, ResultsError> {
+        let folder = folder.as_ref();
+        let failed = |source| ResultsError::File { path: folder.to_owned(), source };
+        let mut results = Vec::new();
+        for entry in fs::read_dir(folder).map_err(failed)? {
+            results.extend(Results::read(&entry.map_err(failed)?.path())?);
+        }
+        Ok(Self::new(folder, results))
+    }
+
+    /// The results, the oldest version first.
+    #[must_use]
+    pub fn results(&self) -> &[Results] {
+        &self.results
+    }
+
+    /// The report as Markdown.
+    #[must_use]
+    pub fn markdown(&self) -> String {
+        markdown::write(&content::of(self))
+    }
+
+    /// Writes the report as one HTML page that needs nothing else.
+    ///
+    /// # Errors
+    ///
+    /// When a tape cannot be read, or the page cannot be written.
+    pub fn page(&self, out: impl std::io::Write) -> Result<(), PageError> {
+        page::write(&content::of(self), &self.folder, out)
+    }
+}
