@@ -138,7 +138,11 @@ pub fn departures(real: &Played, simulated: &Played) -> Vec<Departure> {
     for (left, right) in real.plans.iter().zip(&simulated.plans) {
         comparer = comparer.with_path("$plan", left, right);
     }
-    comparer = comparer.with_path("$root", &real.root, &simulated.root);
+    comparer = comparer.with_path("$root", &real.root, &simulated.root).with_path(
+        "$model",
+        &real.model,
+        &simulated.model,
+    );
     let pairs = real.processes.iter().zip(&simulated.processes);
     pairs
         .zip(1..)

@@ -131,10 +131,12 @@ impl Scenario {
         let lab = Lab::builder(program, script).file("hello.txt", "hello\n").start().await?;
         let result = (self.play)(&lab).await;
         let (root, plans) = (lab.root(), plan_files(&lab));
+        let model = format!("127.0.0.1:{}", lab.model().port());
         lab.close().await?;
         let processes = result?;
         let tasks = processes.iter().flat_map(frames).filter_map(task).collect();
-        Ok(Played { root: root.to_string_lossy().into_owned(), plans, tasks, processes })
+        let root = root.to_string_lossy().into_owned();
+        Ok(Played { root, model, plans, tasks, processes })
     }
 }
 
@@ -152,6 +154,8 @@ pub struct Played {
     pub processes: Vec<Ended>,
     /// The folder of the laboratory.
     pub root: String,
+    /// Where the model was to be found.
+    pub model: String,
     /// The plan files that were written, whose names the CLI makes up of words.
     pub plans: Vec<String>,
     /// The ids of the tasks that were begun.

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::{Outcome, Reply, Scenario, ensure, is_result, serve};
+use super::{Outcome, Reply, Scenario, at_least, ensure, is_result, serve};
 use crate::driver::{Cli, with};
 use crate::lab::{Lab, Launch};
 
@@ -101,6 +101,18 @@ pub(super) const SCENARIOS: &[Scenario] = &[
         text = "Now I plan."
         "#,
         |lab| Box::pin(enter(lab)),
+    ),
+    Scenario::new(
+        "plan-settings-file",
+        "In plan mode a settings file is a matter of safety: the person is asked, or auto mode refuses.",
+        r#"
+        [[answer]]
+        tool = { name = "Write", input = { file_path = "${cwd}/.git/config", content = "" } }
+
+        [[answer]]
+        text = "That was it."
+        "#,
+        |lab| Box::pin(settings_file(lab)),
     ),
     Scenario::new(
         "question",
@@ -217,6 +229,22 @@ async fn enter(lab: &Lab) -> Outcome {
     serve(&mut cli, "the mode to be plan", entered, reply).await?;
     let result = cli.result().await?;
     ensure(result["result"] == "Now I plan.", "the turn goes on", &result)?;
+    Ok(vec![cli.close().await?])
+}
+
+async fn settings_file(lab: &Lab) -> Outcome {
+    let mut cli = lab.launch(Launch::new().mode("plan")).await?;
+    cli.initialize(json!({"hooks": null})).await?;
+    cli.say("Write it.").await?;
+    let mut asked = 0;
+    let reply = |_: &Value| {
+        asked += 1;
+        Reply::Success(json!({"behavior": "deny", "message": "Not today."}))
+    };
+    let result = serve(&mut cli, "a result", is_result, reply).await?;
+    let asks = usize::from(!at_least(lab, 325));
+    ensure(asked == asks, "the person is asked as the version does", &json!(asked))?;
+    ensure(!lab.work().join(".git/config").exists(), "nothing is written", &result)?;
     Ok(vec![cli.close().await?])
 }
 

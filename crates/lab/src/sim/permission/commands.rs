@@ -32,7 +32,15 @@ impl Sim {
                 || line.parts.iter().any(|part| rule.covers_command(&part.text))
         });
         if let Some(rule) = ask {
-            return Decision::Ask(self.by_rule(rule, "Bash"));
+            // Where rules for commands do not cover paths, the question about a path goes first.
+            let path_first = !self.profile.command_rules_cover_paths && !rule.covers_tool("Bash");
+            let path = line.parts.iter().filter(|_| path_first).find_map(|part| {
+                match self.check_part(permissions, command, part) {
+                    Verdict::Path(ask) => Some(*ask),
+                    Verdict::Fine | Verdict::Unknown => None,
+                }
+            });
+            return Decision::Ask(path.unwrap_or_else(|| self.by_rule(rule, "Bash")));
         }
         if let Some(rule) = permissions.find(Behavior::Allow, |rule| rule.covers_tool("Bash")) {
             return by_allow_rule(rule);
@@ -166,10 +174,8 @@ impl Sim {
                     return Verdict::Fine;
                 }
                 let mut suggestions = vec![add_directory(path)];
-                let returns_plain = permissions.mode() == "plan"
-                    && permissions.before_plan.as_deref().is_none_or(|mode| mode == "default");
                 let offers = permissions.is_plain()
-                    || returns_plain
+                    || permissions.returns_plain()
                     || self.profile.always_offers_accept_edits;
                 if offers && !redirected {
                     suggestions.push(accept_edits());

@@ -100,6 +100,11 @@ impl Permissions {
         self.mode.as_deref() == Some("default")
     }
 
+    /// Whether this is plan mode, and the default one comes back after it.
+    fn returns_plain(&self) -> bool {
+        self.mode() == "plan" && self.before_plan.as_deref().is_none_or(|mode| mode == "default")
+    }
+
     /// Sets the mode. False when it was this already.
     pub(crate) fn set_mode(&mut self, mode: Option<&str>, entry: Entry) -> bool {
         if self.mode.as_deref() == mode {

@@ -52,21 +52,24 @@ impl Sim {
         if (mode == "bypassPermissions" || from_bypass) && !by_rule && !endangers {
             return Decision::Allow(Some("mode"), Granted::Config);
         }
-        if self.auto_decides(permissions, tool) && !by_rule {
+        if self.auto_decides(permissions, tool, &ask) && !by_rule {
             return self.decide_in_auto(permissions, tool, input, &ask);
         }
         Decision::Ask(ask)
     }
 
     /// Whether auto mode decides about this tool now.
-    fn auto_decides(&self, permissions: &Permissions, tool: &str) -> bool {
+    fn auto_decides(&self, permissions: &Permissions, tool: &str, ask: &Ask) -> bool {
         let file_tool = matches!(tool, "Write" | "Edit" | "NotebookEdit");
+        let safety = ask.reason_type == Some("safetyCheck");
         match permissions.mode() {
             "auto" => true,
             "plan" if self.settings.borrow().no_auto_in_plan() => false,
-            "plan" if file_tool => false,
             "plan" => match self.profile.plan_commands {
                 PlanCommands::Ask => false,
+                _ if file_tool && !safety => false,
+                // What is dangerous is for the person to decide, files of settings included.
+                PlanCommands::AutoWhenEnteredLive if safety => false,
                 PlanCommands::AutoWhenEnteredLive => {
                     matches!(permissions.plan_entry, Entry::Request | Entry::Tool)
                 }

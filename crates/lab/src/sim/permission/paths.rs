@@ -87,7 +87,8 @@ impl Sim {
             }
             return Decision::Ask(self.by_rule(rule, tool));
         }
-        if plan_asks && self.profile.rich_asks {
+        let sensitive = self.sensitive(&path);
+        if plan_asks && self.profile.rich_asks && sensitive.is_none() {
             let matched =
                 ask_rule.map(|rule| obj! { "source": &rule.source, "tool_name": &rule.tool });
             return Decision::Ask(Ask {
@@ -98,7 +99,6 @@ impl Sim {
             });
         }
         let inside = permissions.is_inside(&self.env, &path);
-        let sensitive = self.sensitive(&path);
         if let Some(rule) = allowed.filter(|_| sensitive.is_none()) {
             return by_allow_rule(rule);
         }
@@ -106,7 +106,10 @@ impl Sim {
             return Decision::Allow(Some("mode"), Granted::Config);
         }
         let mut suggestions = Vec::new();
-        if permissions.is_plain() || self.profile.always_offers_accept_edits {
+        if permissions.is_plain()
+            || permissions.returns_plain()
+            || self.profile.always_offers_accept_edits
+        {
             suggestions.push(accept_edits());
         }
         if !inside {

@@ -239,7 +239,13 @@ impl Sim {
         );
         self.emit_system(
             "informational",
-            obj! { "content": content, "isMeta": false, "level": "warning", "tag": "auto_mode_no_server_check" },
+            obj! {
+                "content": content,
+                "isMeta": false,
+                "level": "warning",
+                "tag": "auto_mode_no_server_check",
+                "timestamp": timestamp(),
+            },
         );
     }
 
