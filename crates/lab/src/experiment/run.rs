@@ -62,7 +62,8 @@ pub enum Progress<'run> {
 /// `OUT/<version>/results.json`, with the tapes in a folder for each experiment beside it.
 ///
 /// Whatever becomes of one experiment, the others go on. When the future is dropped, everything
-/// that it started ends. Tapes of an earlier run of the same experiments are replaced.
+/// that it started ends; what had come to its end by then is in the file. Results and tapes of an
+/// earlier run of the same experiments are replaced.
 ///
 /// # Errors
 ///
@@ -74,17 +75,18 @@ pub async fn run(
     mut progress: impl FnMut(Progress<'_>),
 ) -> Result<Results, ResultsError> {
     let folder = Results::folder(&options.out, program);
+    // Said now if it cannot be used, and not when all the work is done.
+    Results::read(&folder)?;
     let mut results = Results::new(program, Timestamp::now());
     let mut runs = Vec::new();
     let mut waiting = VecDeque::new();
     for (index, experiment) in experiments.iter().enumerate() {
-        let tapes = folder.join(experiment.folder());
-        emptied(&tapes).map_err(|source| ResultsError::File { path: tapes, source })?;
         let run = Run::new(*experiment, program);
         waiting.extend(run.cases.iter().enumerate().map(|(number, case)| (index, number, *case)));
         runs.push(run);
     }
     for run in runs.iter().filter(|run| run.cases.is_empty()) {
+        emptied(&folder.join(run.experiment.folder()))?;
         results.experiments.push(told(run, program, &mut progress));
     }
     let mut playing = JoinSet::new();
@@ -93,11 +95,12 @@ pub async fn run(
             && let Some((index, number, case)) = waiting.pop_front()
         {
             let Some(run) = runs.get(index) else { continue };
+            let tapes = folder.join(run.experiment.folder());
             if number == 0 {
+                emptied(&tapes)?;
                 progress(Progress::Begins(&run.experiment));
             }
             let (program, patience) = (program.clone(), options.patience);
-            let tapes = folder.join(run.experiment.folder());
             playing.spawn(async move {
                 // In a task of its own, so that a defect in the steps ends this case alone.
                 let mut alone = JoinSet::new();
@@ -118,6 +121,7 @@ pub async fn run(
         }
         if run.played.iter().all(Option::is_some) {
             results.experiments.push(told(run, program, &mut progress));
+            results.write(&folder)?;
         }
     }
     let place = |observed: &Observed| {
@@ -129,15 +133,18 @@ pub async fn run(
 }
 
 /// Makes a folder for tapes, without those of an earlier run: a tape is never overwritten.
-fn emptied(folder: &Path) -> io::Result<()> {
-    fs::create_dir_all(folder)?;
-    for entry in fs::read_dir(folder)? {
-        let path = entry?.path();
-        if path.extension().is_some_and(|extension| extension == "tape") {
-            fs::remove_file(path)?;
+fn emptied(folder: &Path) -> Result<(), ResultsError> {
+    let empty = || {
+        fs::create_dir_all(folder)?;
+        for entry in fs::read_dir(folder)? {
+            let path = entry?.path();
+            if path.extension().is_some_and(|extension| extension == "tape") {
+                fs::remove_file(path)?;
+            }
         }
-    }
-    Ok(())
+        io::Result::Ok(())
+    };
+    empty().map_err(|source| ResultsError::File { path: folder.to_owned(), source })
 }
 
 /// An experiment that is being run.
@@ -255,4 +262,75 @@ fn difference(finding: &Finding) -> Option<Difference> {
     let (name, found) = (finding.name.clone(), finding.text());
     let differs = found != documented;
     differs.then_some(Difference { finding: name, documented, found: Some(found) })
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+    use crate::experiment::{Fact, V62, V325};
+    use crate::versions::Installed;
+
+    const CASE: Case = Case::only(
+        "",
+        &[
+            Fact::by_version("mode", &[(V62, "old"), (V325, "plan")]),
+            Fact::always("count", "2"),
+            Fact::always("the model", "asked").of_the_model(),
+        ],
+        |_| Box::pin(async { Ok(()) }),
+    );
+    const EXPERIMENT: Experiment = Experiment::new("Z", "made-up", "Is it so?", &[CASE]);
+
+    fn real() -> Program {
+        Program::Real(Installed::elsewhere(V325, "claude"))
+    }
+
+    fn verdict(program: &Program, found: &[(&str, serde_json::Value)]) -> Verdict {
+        let finding = |(name, value): &(&str, serde_json::Value)| Finding {
+            name: (*name).to_owned(),
+            value: value.clone(),
+            documented: None,
+        };
+        let findings = found.iter().map(finding).collect();
+        let played = Played { told: Told { findings, ..Told::default() }, ..Played::default() };
+        let mut run = Run::new(EXPERIMENT, program);
+        run.played = vec![Some(played)];
+        observed(&run, program).verdict
+    }
+
+    #[test]
+    fn what_is_documented_must_be_found_and_other_things_may() {
+        let all = [("mode", json!("plan")), ("count", json!(2)), ("other", json!(7))];
+        let asked = ("the model", json!("asked"));
+        assert_eq!(verdict(&real(), &[&all[..], &[asked]].concat()), Verdict::AsDocumented,);
+        let missing = |finding: &str, documented: &str, found: Option<&str>| Difference {
+            finding: finding.to_owned(),
+            documented: documented.to_owned(),
+            found: found.map(ToOwned::to_owned),
+        };
+        let differences = vec![missing("the model", "asked", None)];
+        assert_eq!(verdict(&real(), &all), Verdict::Differs { differences });
+        // The simulated CLI asks no model.
+        let simulated = Program::Simulated { executable: "sim".into(), version: V325 };
+        assert_eq!(verdict(&simulated, &all), Verdict::AsDocumented);
+        let differences = vec![missing("mode", "plan", Some("old")), missing("count", "2", None)];
+        let old = [("mode", json!("old"))];
+        assert_eq!(verdict(&simulated, &old), Verdict::Differs { differences });
+    }
+
+    #[test]
+    fn a_case_that_broke_breaks_the_experiment_whatever_was_found() {
+        let mut run = Run::new(EXPERIMENT, &real());
+        run.played = vec![Some(Played::broken("it hung".to_owned()))];
+        let broken = Verdict::Broken { error: "it hung".to_owned() };
+        assert_eq!(observed(&run, &real()).verdict, broken);
+    }
+
+    #[test]
+    fn an_experiment_without_a_case_for_the_version_does_not_apply() {
+        let run = Run::new(Experiment::new("Z", "made-up", "Is it so?", &[]), &real());
+        assert_eq!(observed(&run, &real()).verdict, Verdict::DoesNotApply);
+    }
 }

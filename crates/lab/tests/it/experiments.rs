@@ -124,6 +124,25 @@ fn results_and_tapes_are_kept_and_replaced() {
             whole(&folder.join(tape));
         }
     }
+    // Another experiment is added to the file.
+    let (other, options) = ([Experiment::named("B").unwrap()], Options::new(out.path()));
+    runtime().block_on(run(&other, &simulated(), &options, |_| ())).unwrap();
+    let kept = Results::read(&folder).unwrap().unwrap();
+    let letters: Vec<_> = kept.experiments.iter().map(|one| one.experiment.as_str()).collect();
+    assert_eq!(letters, ["A", "B"]);
+}
+
+#[test]
+fn a_file_that_holds_no_results_is_not_written_over() {
+    let out = tempfile::tempdir().unwrap();
+    let folder = Results::folder(out.path(), &simulated());
+    std::fs::create_dir(&folder).unwrap();
+    std::fs::write(folder.join("results.json"), "something else").unwrap();
+    let (experiments, options) = ([Experiment::named("B").unwrap()], Options::new(out.path()));
+    let begun = |_: Progress<'_>| panic!("nothing is to be played");
+    let error = runtime().block_on(run(&experiments, &simulated(), &options, begun)).unwrap_err();
+    assert!(error.to_string().contains("results.json"), "{error}");
+    assert_eq!(std::fs::read(folder.join("results.json")).unwrap(), b"something else");
 }
 
 fn whole(tape: &Path) {
