@@ -29,6 +29,7 @@
 
 mod expected;
 mod fact;
+mod judge;
 mod look;
 mod observed;
 mod results;

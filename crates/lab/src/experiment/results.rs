@@ -75,7 +75,10 @@ impl Results {
         let text = serde_json::to_vec_pretty(&all).map_err(|error| failed(error.into()))?;
         // Written beside it first: whoever reads finds the old results or the new ones.
         let draft = folder.join(format!(".{FILE}"));
-        fs::write(&draft, text).and_then(|()| fs::rename(&draft, &path)).map_err(failed)
+        fs::create_dir_all(folder)
+            .and_then(|()| fs::write(&draft, text))
+            .and_then(|()| fs::rename(&draft, &path))
+            .map_err(failed)
     }
 }
 
