@@ -40,7 +40,13 @@ impl Progress {
     pub(crate) fn doing(&self, what: impl Into<String>) {
         let what = what.into();
         if self.lines {
-            crate::output::aside(&what);
+            match self.bar.length() {
+                Some(steps) => {
+                    let done = self.bar.position();
+                    crate::output::aside(&format!("{what} ({done} of {steps} done)"));
+                }
+                None => crate::output::aside(&what),
+            }
         }
         self.bar.set_message(what);
     }

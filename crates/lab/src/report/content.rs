@@ -119,11 +119,13 @@ fn numbers(results: &[Results]) -> Table {
         if !IN_NUMBERS.contains(&observed.experiment.as_str()) {
             continue;
         }
+        // The name stands in the first row of an experiment, and its letter in the others.
+        let mut title = format!("{} {}", observed.experiment, observed.name);
         for results in results {
             let Some(observed) = of_program(results, &observed.experiment) else { continue };
             let summary = &observed.summary;
             let tools: Vec<_> = summary.tools_asked_for.iter().map(String::as_str).collect();
-            let title = format!("{} {}", observed.experiment, observed.name);
+            let title = std::mem::replace(&mut title, observed.experiment.clone());
             rows.push(vec![
                 Cell::new(title).to(anchor(observed)),
                 Cell::new(name(results)),
