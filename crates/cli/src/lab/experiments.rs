@@ -26,6 +26,9 @@ pub(crate) struct Which {
     /// Play so many conversations at once [default: the number of processors]
     #[arg(long, value_name = "NUMBER")]
     jobs: Option<NonZero<usize>>,
+    /// Run them on the simulated CLI, as these versions
+    #[arg(long)]
+    simulated: bool,
 }
 
 impl Which {
@@ -34,6 +37,22 @@ impl Which {
             return Ok(Experiment::all());
         }
         self.experiments.iter().map(|name| named(name)).collect()
+    }
+
+    /// What they are run on.
+    async fn programs(&self, named: &[String], output: &Output) -> Result<Vec<Program>, Failure> {
+        let mut programs = Vec::new();
+        for text in named {
+            programs.push(match self.simulated {
+                true => simulated(text.parse().map_err(|error| {
+                    Failure::of(&error)
+                        .hint("The simulated CLI imitates versions.")
+                        .code(Exit::Usage)
+                })?)?,
+                false => program(text, output).await?,
+            });
+        }
+        Ok(programs)
     }
 
     fn options(&self, out: &Path) -> Options {
@@ -86,9 +105,6 @@ pub(crate) struct Run {
     /// [default: the newest version that everything is tested with]
     #[arg(long = "cli", value_name = "VERSION|PATH")]
     clis: Vec<String>,
-    /// Run them on the simulated CLI
-    #[arg(long, conflicts_with = "clis")]
-    simulated: bool,
     /// Where tapes and results go
     #[arg(long, short, value_name = "FOLDER", default_value = "experiments")]
     out: PathBuf,
@@ -103,7 +119,9 @@ impl Run {
         let runtime = Runtime::new()?;
         let mut surprises = 0;
         runtime.block_on(async {
-            let programs = self.programs(output).await?;
+            let newest = [Version::TESTED[0].to_string()];
+            let named = if self.clis.is_empty() { &newest[..] } else { &self.clis[..] };
+            let programs = self.which.programs(named, output).await?;
             let options = self.which.options(&self.out);
             let results = run_all(&experiments, &programs, &options, output).await?;
             for results in &results {
@@ -118,19 +136,6 @@ impl Run {
             output.note(format_args!("tapes and results are in {}", self.out.display()));
         }
         Ok(if surprises == 0 { ExitCode::SUCCESS } else { Exit::Failed.into() })
-    }
-
-    async fn programs(&self, output: &Output) -> Result<Vec<Program>, Failure> {
-        let newest = Version::TESTED[0];
-        if self.simulated {
-            return Ok(vec![simulated(newest)?]);
-        }
-        let named = if self.clis.is_empty() { &[newest.to_string()] } else { &self.clis[..] };
-        let mut programs = Vec::new();
-        for text in named {
-            programs.push(program(text, output).await?);
-        }
-        Ok(programs)
     }
 
     fn show(
@@ -294,12 +299,9 @@ impl ReportArgs {
 
     async fn results(&self, output: &Output) -> Result<Vec<Results>, Failure> {
         let experiments = self.which.chosen()?;
-        let mut programs = Vec::new();
         let tested = Version::TESTED.map(|version| version.to_string());
         let named = if self.versions.is_empty() { &tested[..] } else { &self.versions[..] };
-        for text in named {
-            programs.push(program(text, output).await?);
-        }
+        let programs = self.which.programs(named, output).await?;
         run_all(&experiments, &programs, &self.which.options(&self.out), output).await
     }
 }

@@ -184,3 +184,71 @@ fn a_cli_that_cannot_play_is_broken_and_not_different() {
     assert_eq!(code, Some(1));
     assert!(err.starts_with("countersign: there is no scenario tol-deny; there are: "), "{err}");
 }
+
+#[test]
+fn experiments_are_run_and_reported() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path();
+    let (code, listed, _) = run(path, &["lab", "experiments"]);
+    assert_eq!(code, Some(0));
+    assert!(listed.starts_with("A     plan-after-a-turn"), "{listed}");
+
+    let arguments = ["lab", "run", "a", "prompts-denied", "--simulated", "--findings"];
+    let (code, out, err) = run(path, &arguments);
+    assert_eq!(code, Some(0), "{out}{err}");
+    let verdicts: Vec<_> = out.lines().filter(|line| !line.starts_with(' ')).collect();
+    assert_eq!(verdicts.len(), 2, "{out}");
+    assert!(verdicts.iter().all(|line| line.contains("2.1.325   as documented (")), "{out}");
+    assert!(out.contains("      after: mode in the next init: plan\n"), "{out}");
+    assert!(err.contains("A plan-after-a-turn on 2.1.325 (0 of 2 done)\n"), "{err}");
+    let tapes = path.join("experiments/2.1.325-simulated/A-plan-after-a-turn");
+    assert!(fs::read_dir(&tapes).unwrap().count() >= 2, "every conversation is on a tape");
+
+    let arguments = ["lab", "report", "A", "--simulated", "--versions", "2.1.62,2.1.325", "--json"];
+    let (code, out, err) = run(path, &arguments);
+    assert_eq!(code, Some(0), "{out}{err}");
+    let told: serde_json::Value = serde_json::from_str(&out).unwrap();
+    assert_eq!((&told["as_documented"], &told["surprises"]), (&2.into(), &0.into()));
+    let text = fs::read_to_string(path.join("report/report.md")).unwrap();
+    let title = "# Experiments on Claude Code 2.1.62 (simulated), 2.1.325 (simulated)\n";
+    assert!(text.contains(title), "{text}");
+    assert!(text.contains("## What changed from 2.1.62 (simulated) to 2.1.325 (simulated)"));
+    assert!(text.contains("| after: then says | nothing | status plan |"), "{text}");
+    let page = fs::read_to_string(path.join("report/report.html")).unwrap();
+    assert!(page.contains("<section class=\"cs-tape\"") && page.contains("2.1.62 (simulated) · "));
+
+    // Again from what is there.
+    fs::remove_file(path.join("report/report.md")).unwrap();
+    let (code, _, err) = run(path, &["lab", "report", "--no-run"]);
+    assert_eq!(code, Some(0), "{err}");
+    assert_eq!(fs::read_to_string(path.join("report/report.md")).unwrap(), text);
+}
+
+#[test]
+fn experiments_that_cannot_be_run_say_why() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path();
+    let (code, _, err) = run(path, &["lab", "run", "Z", "--simulated"]);
+    assert_eq!(code, Some(2));
+    assert!(err.contains("there is no experiment \"Z\"\n`countersign lab experiments`"), "{err}");
+    let (code, _, err) = run(path, &["lab", "run", "A", "--cli", "./nothing"]);
+    assert_eq!(code, Some(5));
+    assert!(err.contains("countersign doctor --cli ./nothing"), "{err}");
+    let (code, _, err) = run(path, &["lab", "run", "A", "--simulated", "--cli", "two"]);
+    assert_eq!((code, err.contains("\"two\" is not a version")), (Some(2), true), "{err}");
+    let (code, _, err) = run(path, &["lab", "report", "--no-run", "-o", "."]);
+    assert_eq!(code, Some(1));
+    assert!(err.contains("there are no results in ."), "{err}");
+}
+
+#[test]
+fn an_experiment_on_a_program_of_one_s_own_that_breaks_is_broken() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path();
+    let program = "#!/bin/sh\n[ \"$1\" = --version ] && exec echo '2.1.325 (Claude Code)'\n\
+                   echo 'no \u{1b}[2Jway' >&2\nexit 3\n";
+    crate::support::script(&path.join("claude"), program);
+    let (code, out, err) = run(path, &["lab", "run", "B", "--cli", "./claude", "-q"]);
+    assert_eq!(code, Some(1), "{out}{err}");
+    assert!(out.contains("BROKEN") && out.contains("no \\u{1b}[2Jway"), "{out}");
+}

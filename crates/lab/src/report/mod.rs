@@ -58,7 +58,11 @@ impl Report {
         let failed = |source| ResultsError::File { path: folder.to_owned(), source };
         let mut results = Vec::new();
         for entry in fs::read_dir(folder).map_err(failed)? {
-            results.extend(Results::read(&entry.map_err(failed)?.path())?);
+            let path = entry.map_err(failed)?.path();
+            // The report itself lies beside the folders of the programs.
+            if path.is_dir() {
+                results.extend(Results::read(&path)?);
+            }
         }
         Ok(Self::new(folder, results))
     }
