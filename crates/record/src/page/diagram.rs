@@ -20,9 +20,6 @@ use crate::{
 /// A line that is longer than this is named on the page, and nothing of it is shown.
 const MAX_LINE: usize = 16 * 1024 * 1024;
 
-/// How many tool calls of a frame are linked with others.
-const MAX_CALLS: usize = 16;
-
 /// How much of a tape a diagram takes in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Limits {
@@ -256,8 +253,13 @@ impl Drawing {
             }
             TapeItem::Note { seq, us, note } => {
                 let label = Label::plain(Family::Note, "note", &note_words(&note));
-                let text = serde_json::to_string(&note).ok();
-                self.push(seq, us, None, label, Body { text, ..Body::default() });
+                let text = serde_json::to_string(&note).unwrap_or_default();
+                let body = if self.is_full() {
+                    Body::default()
+                } else {
+                    self.body(Text::Utf8(text), false)
+                };
+                self.push(seq, us, None, label, body);
             }
             TapeItem::End { seq, us, end } => {
                 let mut label = Label::plain(Family::Note, "end", &end_words(end));
@@ -312,8 +314,7 @@ impl Drawing {
         self.diagram.turns.add(at, &part, bad);
         let reply = matches!(part, Part::Response(_) | Part::Cancel(_));
         let pair = channel.and_then(|channel| self.requests.add(at, channel, &part));
-        let mut calls: Vec<usize> =
-            calls.into_iter().take(MAX_CALLS).map(|id| self.call(id)).collect();
+        let mut calls: Vec<usize> = calls.into_iter().map(|id| self.call(id)).collect();
         if let Some(request) = pair.and_then(|pair| self.diagram.frames.get_mut(pair)) {
             request.pair = Some(at);
             // An answer says only its id; a person wants to know what it answers.

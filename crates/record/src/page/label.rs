@@ -14,6 +14,13 @@ use crate::summary::{blocks, bounded, content, event, head, quoted};
 /// A line that is longer than this is not decoded for its label.
 const MAX_DECODED: usize = 1024 * 1024;
 
+/// An id that is longer than this is no id that the CLI or a client makes. Frames are not linked by
+/// it, since all ids are kept until the end.
+const MAX_ID: usize = 256;
+
+/// How many tool calls of a frame are linked with others.
+const MAX_CALLS: usize = 16;
+
 /// What belongs together: it has one colour, and one switch that hides it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "lowercase")]
@@ -143,13 +150,20 @@ impl Label {
         self.said = blocks(list, call);
         for block in list {
             match block {
-                ContentBlock::ToolUse(block) => self.calls.push(block.id.to_string()),
+                ContentBlock::ToolUse(block) => self.call(block.id.as_ref()),
                 ContentBlock::ToolResult(block) => {
-                    self.calls.push(block.tool_use_id.to_string());
+                    self.call(block.tool_use_id.as_ref());
                     self.bad |= block.is_error == Some(true);
                 }
                 _ => {}
             }
+        }
+    }
+
+    /// Notes that it is about a tool call.
+    fn call(&mut self, id: &str) {
+        if id.len() <= MAX_ID && self.calls.len() < MAX_CALLS {
+            self.calls.push(id.to_owned());
         }
     }
 
@@ -173,7 +187,9 @@ impl Label {
                     self.title = bounded(subtype);
                 }
                 let request = frame.get("request").unwrap_or(&Value::Null);
-                self.calls.extend(string(request, "tool_use_id").map(ToOwned::to_owned));
+                if let Some(id) = string(request, "tool_use_id") {
+                    self.call(id);
+                }
                 self.said = asked(request);
             }
             Part::Response(_) => {
@@ -202,7 +218,8 @@ fn family(line: &Line<'_>) -> Family {
 }
 
 fn part(line: &Line<'_>) -> Part {
-    match (line.frame_type(), line.request_id()) {
+    let id = line.request_id().filter(|id| id.len() <= MAX_ID);
+    match (line.frame_type(), id) {
         ("control_request", Some(id)) => Part::Request(id.to_owned()),
         ("control_response", Some(id)) => Part::Response(id.to_owned()),
         ("control_cancel_request", Some(id)) => Part::Cancel(id.to_owned()),

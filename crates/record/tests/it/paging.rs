@@ -383,6 +383,28 @@ fn long_frames_are_cut_and_say_so() {
 }
 
 #[test]
+fn what_is_kept_of_a_frame_besides_its_text_is_bounded() {
+    let long = "x".repeat(100_000);
+    let entries = [
+        to_cli(&ask(&long, &json!({ "subtype": long, "tool_use_id": long }))),
+        from_cli(&answer(&long, &json!({}))),
+        from_cli(&json!({ "type": long })),
+        Entry::Note(Note::Comment { text: long }),
+    ];
+    let tape = tape(entries);
+    let limits = Limits { frame_bytes: 10, ..Limits::default() };
+    let diagram = Diagram::read(TapeReader::new(tape.as_slice()).unwrap(), limits).unwrap();
+    let data = data(diagram);
+    let frames = data["frames"].as_array().unwrap();
+    assert_eq!(frames.len(), 4);
+    for frame in frames {
+        assert!(frame["cut"].as_u64().unwrap() > 100_000);
+        assert!(frame.to_string().len() < 1000, "{frame}");
+        assert_eq!(frame["pair"], Value::Null, "no frame is linked by an id that is none");
+    }
+}
+
+#[test]
 fn frames_beyond_the_limit_are_counted() {
     let status = json!({ "type": "system", "subtype": "status" });
     let entries: Vec<Entry> =

@@ -11,6 +11,10 @@ const pairWords = (view, frame) => {
   return { chip: wait, words: "answered by number " + other.n + " after " + wait, other };
 };
 
+/** Whether it asks, and everything that follows is here and has no answer. */
+const isUnanswered = (view, frame) =>
+  frame.family === "control" && !frame.reply && frame.pair === undefined && view.data.left_out === 0;
+
 const rowElement = (view, row) => {
   const { frame } = row;
   const open = row.members ? view.state.runs.has(row.run) : view.state.open.has(row.at);
@@ -34,13 +38,14 @@ const rowElement = (view, row) => {
   if (frame.cut) label.push(el("span", { class: "cs-chip" }, "cut"));
   if (row.members && row.long > 0) label.push(el("span", { class: "cs-chip" }, span(row.long)));
   if (pair) label.push(el("span", { class: "cs-chip cs-wait-chip" }, pair.chip));
+  else if (isUnanswered(view, frame)) label.push(el("span", { class: "cs-chip cs-warn" }, "no answer"));
   const name = [
     row.members ? "from number " + frame.n : "number " + frame.n,
     moment(row.us) + " seconds",
     WAYS[frame.ch],
     plain(title) + ": " + plain(said),
     frame.bad && !row.members ? "an error" : "",
-    pair ? pair.words : "",
+    pair ? pair.words : isUnanswered(view, frame) ? "no answer" : "",
   ].filter(Boolean).join(", ");
   const button = el(
     "button",
@@ -91,7 +96,7 @@ const detail = (view, row) => {
   if (pair) {
     const go = frame.reply ? "Request #" + pair.other.n : "Answer #" + pair.other.n;
     facts.push(el("button", { type: "button", class: "cs-small", onclick: () => view.goTo(frame.pair, true) }, go + (frame.reply ? ", " : " after ") + span(Math.abs(pair.other.us - frame.us)) + (frame.reply ? " before" : "")));
-  } else if (frame.family === "control" && !frame.reply) {
+  } else if (isUnanswered(view, frame)) {
     facts.push(el("span", { class: "cs-warn" }, "no answer on the tape"));
   }
   for (const other of view.relatedTo(at)) {

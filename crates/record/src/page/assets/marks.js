@@ -2,13 +2,13 @@
 // that are open. Only those that can be seen are drawn.
 
 const marksOf = (view, top, bottom, sight) => {
-  const { place, x, rows, data, mode } = view;
+  const { place, x, rows, data } = view;
   const arrow = arrowOf(view.rowHeight);
   const layer = document.createDocumentFragment();
   const add = (tag, attributes, text) => layer.append(svg(tag, attributes, text));
   const arrowAt = (index) => place.tops[index] + arrow;
 
-  if (mode === "scale") {
+  if (place.scale > 0) {
     const step = roundStep((bottom - top) / place.scale, Math.max(2, (bottom - top) / 70));
     add("line", { class: "cs-axis", x1: x.axis, x2: x.axis, y1: top, y2: Math.min(bottom, place.total) });
     for (let mark = Math.floor(place.usOf(top) / step) * step; mark <= Math.max(data.us, step); mark += step) {
