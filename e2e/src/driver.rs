@@ -22,7 +22,8 @@ impl Driver {
     /// Starts a driver.
     ///
     /// The keeper comes first. It reads its standard input, which this process holds open, so it acts
-    /// whatever becomes of us: at the end of its input it ends every process with the mark.
+    /// whatever becomes of us: at the end of its input it ends every process with the mark, and
+    /// removes what they wrote.
     pub(crate) fn start() -> Self {
         let scratch = tempfile::tempdir().expect("no scratch folder");
         let mark = format!("{MARK}={}", scratch.path().display());
@@ -38,9 +39,11 @@ impl Driver {
                             kill -KILL "${process#/proc/}" && found=yes
                         fi
                     done
-                done 2>/dev/null"#,
+                done 2>/dev/null
+                rm -rf -- "$1""#,
             ])
             .arg(&mark)
+            .arg(scratch.path())
             .env("PATH", "/usr/bin:/bin")
             .stdin(Stdio::piped())
             .stdout(Stdio::null())

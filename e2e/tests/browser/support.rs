@@ -32,6 +32,12 @@ impl Tape {
         self
     }
 
+    /// At this time, even if it was later before.
+    pub(crate) fn at(mut self, us: u64) -> Self {
+        self.us = us;
+        self
+    }
+
     fn record(mut self, entry: Entry) -> Self {
         self.seq += 1;
         let record = Record { seq: self.seq, us: self.us, entry };
@@ -41,6 +47,12 @@ impl Tape {
 
     pub(crate) fn line(self, channel: Channel, text: &str) -> Self {
         self.record(Entry::Line { channel, text: Text::Utf8(text.to_owned()), more: false })
+    }
+
+    /// A line of the CLI that is no text.
+    pub(crate) fn bytes(self, bytes: &[u8]) -> Self {
+        let text = Text::Bytes(bytes.to_vec());
+        self.record(Entry::Line { channel: Channel::Out, text, more: false })
     }
 
     /// A frame of the CLI.

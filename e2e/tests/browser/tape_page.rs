@@ -1,6 +1,7 @@
 //! The diagram of a tape.
 
 use countersign_e2e::{Browser, Scheme, test};
+use countersign_record::Channel;
 use serde_json::json;
 
 use crate::support::{Page, Tape, conversation};
@@ -265,6 +266,57 @@ const CONTRAST: &str = "
     return poor";
 
 #[tokio::test]
+async fn what_cannot_be_read_is_shown_all_the_same() {
+    test("what_cannot_be_read_is_shown_all_the_same", async |browser| {
+        // Half a character, a line that turns around, bytes that are no text, and a line that is cut.
+        let long = format!("{{\"type\":\"user\",\"message\":\"{}\"}}", "a\\nb".repeat(50_000));
+        let tape = Tape::new()
+            .after(1_000)
+            .line(Channel::Out, r#"{"type":"user","message":{"role":"user","content":"\ud800"}}"#)
+            .line(Channel::Err, "<b>\u{202e}txt.exe\u{1b}[31m</b>")
+            .bytes(b"\xff\xfe<i>\0")
+            .line(Channel::In, &long);
+        let page = Page::of(&[tape.diagram()]);
+        open(browser, &page, "").await;
+        let bodies = async |n: u32| {
+            browser.run(&format!("document.querySelectorAll('.cs-bar')[{n}].click()")).await;
+            let text = browser.text(".cs-body").await;
+            browser.run(&format!("document.querySelectorAll('.cs-bar')[{n}].click()")).await;
+            text
+        };
+        assert!(bodies(0).await.contains(r#""content": "\ud800""#));
+        assert_eq!(bodies(1).await, "<b>\\u202etxt.exe\\u001b[31m</b>");
+        let dump = bodies(2).await;
+        assert!(dump.contains("ff fe 3c 69 3e 00"), "{dump}");
+        assert!(bodies(3).await.starts_with("{\n  \"type\": \"user\",\n  \"message\": \"a\\n\n"));
+        assert_eq!(browser.count("main b b, main i i").await, 0);
+        was_quiet(browser).await;
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn times_that_cannot_be_are_drawn() {
+    test("times_that_cannot_be_are_drawn", async |browser| {
+        // At the end of time, then back at its beginning.
+        let late = conversation().at(u64::MAX).line(Channel::Err, "late");
+        let back = late.at(0).line(Channel::Err, "early").ended(0);
+        // And nothing but one moment.
+        let moment = Tape::new().line(Channel::Err, "now");
+        for (tape, expected) in [(back, 14), (moment, 1), (Tape::new(), 0)] {
+            let page = Page::of(&[tape.diagram()]);
+            browser.open(&page.address()).await;
+            browser.until("document.querySelector('.cs-canvas')").await;
+            assert_eq!(rows(browser).await, expected);
+            browser.press("+s-s0").await;
+            assert_eq!(browser.run(OVERLAP).await, json!(false));
+            was_quiet(browser).await;
+        }
+    })
+    .await;
+}
+
+#[tokio::test]
 async fn a_long_tape_is_drawn_where_it_is_looked_at() {
     test("a_long_tape_is_drawn_where_it_is_looked_at", async |browser| {
         let mut tape = Tape::new();
@@ -321,6 +373,7 @@ async fn all_of_it_is_printed() {
         assert!(browser.count(".cs-row").await < 100);
         browser.run("dispatchEvent(new Event('beforeprint'))").await;
         assert_eq!(browser.count(".cs-row").await, 300);
+        assert_eq!(browser.count(".cs-axis").await, 0, "on paper, rows are spaced evenly");
         browser.run("dispatchEvent(new Event('afterprint'))").await;
         assert!(browser.count(".cs-row").await < 100);
     })
