@@ -153,6 +153,9 @@ pub(crate) fn event(event: &StreamEvent) -> String {
             BlockDelta::InputJson(delta) => {
                 let _ = write!(text, " {}", quoted(&delta.partial_json));
             }
+            BlockDelta::Thinking(delta) => {
+                let _ = write!(text, " thinking {}", quoted(&delta.thinking));
+            }
             other => {
                 let _ = write!(text, " {}", other.name());
             }
