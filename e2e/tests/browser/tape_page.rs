@@ -68,7 +68,10 @@ async fn a_frame_opens_by_mouse_and_keyboard() {
         let body = browser.text(".cs-body").await;
         assert!(body.contains("\"file_path\": \"/home/user-1/project/a.txt\""), "{body}");
         assert_eq!(browser.count("[aria-expanded='true']").await, 1);
+        browser.click(".cs-copy").await;
+        browser.until("document.querySelector('.cs-copy').textContent === 'Copied'").await;
         // The same key closes it, and the arrows go to the next one.
+        browser.run("document.querySelector(\"[aria-expanded='true']\").focus()").await;
         browser.press("\u{e007}").await;
         assert_eq!(browser.count(".cs-body").await, 0);
         browser.press("\u{e015}\u{e007}").await;

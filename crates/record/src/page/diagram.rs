@@ -303,7 +303,7 @@ impl Drawing {
     }
 
     fn push(&mut self, n: u64, us: u64, channel: Option<Channel>, label: Label, body: Body) {
-        let Label { family, kind, mut title, said, bad, part, calls } = label;
+        let Label { family, kind, mut title, mut said, bad, part, calls } = label;
         *self.diagram.counts.entry(family).or_default() += 1;
         self.diagram.us = self.diagram.us.max(us);
         if self.is_full() {
@@ -318,8 +318,9 @@ impl Drawing {
         if let Some(request) = pair.and_then(|pair| self.diagram.frames.get_mut(pair)) {
             request.pair = Some(at);
             // An answer says only its id; a person wants to know what it answers.
-            if matches!(part, Part::Response(_)) {
-                title.clone_from(&request.title);
+            match part {
+                Part::Response(_) => title.clone_from(&request.title),
+                _ => said.clone_from(&request.title),
             }
             calls.clone_from(&request.calls);
         }

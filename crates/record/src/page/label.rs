@@ -264,7 +264,9 @@ fn answered(answer: &Value) -> String {
         (Some(behavior), Some(message)) => format!("{behavior} {}", quoted(message)),
         (Some(behavior), None) => behavior.to_owned(),
         (None, _) => {
-            let said = fields(answer);
+            // What a hook decided stands within; what stands around it is rarely set.
+            let inner = answer.get("hookSpecificOutput").filter(|inner| inner.is_object());
+            let said = fields(inner.unwrap_or(answer));
             if said.is_empty() { "ok".to_owned() } else { said }
         }
     }

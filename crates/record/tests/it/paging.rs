@@ -116,7 +116,7 @@ fn frames_are_named_by_what_they_say() {
             ("can_use_tool", "Write a.txt"),
             ("can_use_tool", "deny \"no\""),
             ("hook_callback", "Stop"),
-            ("cancel", ""),
+            ("cancel", "hook_callback"),
             ("result", "success $0.0100 \"ok\""),
             ("hologram", "beam=7 parts[2]"),
             ("stderr", "a warning"),
