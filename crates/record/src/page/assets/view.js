@@ -89,7 +89,7 @@ class View {
       });
     };
     addEventListener("scroll", this.soon, { passive: true });
-    let width = 0;
+    let width = canvas.clientWidth;
     new ResizeObserver(() => {
       if (canvas.clientWidth === 0) return;
       if (canvas.clientWidth === width) {
@@ -102,11 +102,11 @@ class View {
       this.elements.clear();
       this.relayout(this.anchor());
       this.overview.draw(width);
-      this.soon();
+      this.render();
     }).observe(canvas);
-    new ResizeObserver(() => {
-      this.section.style.setProperty("--cs-tools", this.tools.element.offsetHeight + "px");
-    }).observe(this.tools.element);
+    const measureTools = () => this.section.style.setProperty("--cs-tools", this.tools.element.offsetHeight + "px");
+    measureTools();
+    new ResizeObserver(measureTools).observe(this.tools.element);
     this.details = new ResizeObserver(() => {
       if (this.measure()) this.relayout(this.anchor());
     });
@@ -242,6 +242,11 @@ class View {
   /** How far down the page is covered by what sticks to its top. */
   sightTop() {
     return Math.max(0, this.ruler.getBoundingClientRect().bottom);
+  }
+
+  /** The same for when the diagram has been scrolled to, wherever it is now. */
+  stuckTop() {
+    return parseFloat(getComputedStyle(this.ruler).top) + this.ruler.offsetHeight;
   }
 
   measure() {
@@ -428,7 +433,8 @@ class View {
     this.setCurrent(at);
     const place = () => {
       const top = this.canvas.getBoundingClientRect().top + this.place.tops[index];
-      scrollBy({ top: top - this.sightTop() - (innerHeight - this.sightTop()) * 0.2, behavior: "instant" });
+      const from = this.stuckTop();
+      scrollBy({ top: top - from - (innerHeight - from) * 0.2, behavior: "instant" });
     };
     place();
     this.render();
@@ -443,7 +449,7 @@ class View {
   goToTime(us) {
     if (this.rows.length === 0) return;
     const top = this.canvas.getBoundingClientRect().top + this.place.yOf(us);
-    scrollBy({ top: top - (this.sightTop() + innerHeight) / 2, behavior: "instant" });
+    scrollBy({ top: top - (this.stuckTop() + innerHeight) / 2, behavior: "instant" });
   }
 
   anchorOf(frame) {
