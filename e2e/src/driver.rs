@@ -6,7 +6,7 @@ use std::process::{Child, Command, Stdio};
 
 use tempfile::TempDir;
 
-/// The variable that marks everything that belongs to one browser.
+/// The variable that marks what belongs to a browser, with its scratch folder as the value.
 const MARK: &str = "COUNTERSIGN_E2E_BROWSER";
 
 /// A driver that listens on a port of its own. With it, all its processes end.
@@ -22,11 +22,11 @@ impl Driver {
     /// Starts a driver.
     ///
     /// The keeper comes first. It reads its standard input, which this process holds open, so it acts
-    /// whatever becomes of us: at the end of its input it ends every process with the mark, and
-    /// removes what they wrote.
+    /// whatever becomes of us: at the end of its input it ends every process that has the scratch
+    /// folder in its environment or its arguments, and removes the folder. The browser overwrites the
+    /// environment of its children, and names the folder in their arguments.
     pub(crate) fn start() -> Self {
         let scratch = tempfile::tempdir().expect("no scratch folder");
-        let mark = format!("{MARK}={}", scratch.path().display());
         let keeper = command("/bin/sh")
             .args([
                 "-c",
@@ -35,14 +35,17 @@ impl Driver {
                 while [ "$found" ]; do
                     found=
                     for process in /proc/[0-9]*; do
-                        if tr '\0' '\n' <"$process/environ" | grep -qxF -e "$0"; then
-                            kill -KILL "${process#/proc/}" && found=yes
+                        pid=${process#/proc/}
+                        if [ "$pid" != $$ ] && cat "$process/environ" "$process/cmdline" |
+                            tr '\0' '\n' | grep -qF -e "$1"
+                        then
+                            kill -KILL "$pid" && found=yes
                         fi
                     done
                 done 2>/dev/null
                 rm -rf -- "$1""#,
+                "keeper",
             ])
-            .arg(&mark)
             .arg(scratch.path())
             .env("PATH", "/usr/bin:/bin")
             .stdin(Stdio::piped())

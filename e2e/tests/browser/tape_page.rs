@@ -356,6 +356,10 @@ async fn many_diagrams_are_drawn_when_they_are_opened() {
         assert_eq!(browser.count(".cs-canvas").await, 1);
         browser.run("location.hash = '#tape-50-frame-13'").await;
         browser.until("document.querySelector('#tape-50 .cs-body')").await;
+        let in_sight = "const { top, bottom } = document.activeElement.getBoundingClientRect();
+            return top > 0 && bottom < innerHeight && document.activeElement.ariaLabel";
+        let focus = browser.run(in_sight).await;
+        assert!(focus.as_str().is_some_and(|name| name.starts_with("number 13,")), "{focus}");
         assert_eq!(browser.count(".cs-body").await, 1);
         was_quiet(browser).await;
     })
