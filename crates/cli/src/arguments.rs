@@ -6,7 +6,7 @@ use clap::{Parser, Subcommand};
 
 use crate::failure::{EXIT_CODES, Failure};
 use crate::output::Output;
-use crate::{doctor, lab, model, pages, record, sessions, shim, sim, tape};
+use crate::{doctor, lab, model, pages, record, run, sessions, shim, sim, tape};
 
 /// Drive Claude Code, and countersign what it does
 #[derive(Debug, Parser)]
@@ -50,6 +50,7 @@ pub(crate) enum Colours {
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
+    Run(Box<run::Args>),
     #[command(subcommand)]
     Sessions(sessions::Command),
     Record(record::Args),
@@ -68,6 +69,7 @@ pub(crate) enum Command {
 impl Command {
     pub(crate) fn run(self, output: &mut Output) -> Result<ExitCode, Failure> {
         match self {
+            Self::Run(args) => args.run(output),
             Self::Sessions(command) => command.run(output),
             Self::Record(args) => args.run(output),
             Self::Shim(args) => args.run(output),

@@ -11,6 +11,7 @@
 //! | `failure` | why a command failed, what to do about it, and the exit codes |
 //! | `progress` | what is said while something takes long |
 //! | `pages` | shell completions and man pages |
+//! | `run` | a session in the terminal |
 
 #![warn(missing_docs)]
 
@@ -23,6 +24,7 @@ mod output;
 mod pages;
 mod progress;
 mod record;
+mod run;
 mod sessions;
 mod shim;
 mod sim;

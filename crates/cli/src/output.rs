@@ -39,6 +39,18 @@ impl Output {
         }
     }
 
+    /// Whether a person can be asked here: keys come in, and what is shown can be drawn over.
+    #[expect(clippy::disallowed_methods, reason = "this is the one place that prints")]
+    pub(crate) fn has_a_terminal(&self) -> bool {
+        let is_dumb = std::env::var_os("TERM").is_none_or(|term| term == "dumb");
+        !self.json && !is_dumb && io::stdin().is_terminal() && io::stdout().is_terminal()
+    }
+
+    /// Whether standard output takes colours.
+    pub(crate) fn has_colours(&self) -> bool {
+        self.out.get_ref().current_choice() != ColorChoice::Never
+    }
+
     /// Whether JSON is wanted in place of text.
     pub(crate) const fn is_json(&self) -> bool {
         self.json
@@ -91,6 +103,13 @@ impl Output {
         }
         ExitCode::from(problem.exit())
     }
+}
+
+/// The terminal itself, for what moves the cursor. What comes from outside goes there as a line of
+/// `run`, which has been through [`plain`].
+#[expect(clippy::disallowed_methods, reason = "this is the one place that prints")]
+pub(crate) fn terminal() -> io::Stdout {
+    io::stdout()
 }
 
 /// Says something on standard error, beside what a command says.

@@ -1,0 +1,212 @@
+//! A session without a terminal: nobody is asked, and what needs permission is refused.
+
+use std::process::ExitCode;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use countersign::permission::{HandlerFailure, PermissionAnswer, PermissionAsk, PermissionHandler};
+use countersign::turn::{Outcome, Turn, TurnEvent};
+use countersign::{Session, SessionBuilder};
+
+use super::ending;
+use super::events::Event;
+use super::feed::Feed;
+use super::signals::{Asks, Signals};
+use super::view::line::Line;
+use super::view::place::Place;
+use super::view::summary;
+use crate::failure::{Exit, Failure};
+use crate::output::{Output, plain};
+
+/// What the model is told.
+const NOBODY: &str = "This was refused because nobody can be asked: the session runs without a \
+                      terminal. Go on without it, or say what has to be allowed.";
+
+/// How wide notes are. Nobody knows how wide what they are written to is.
+const COLUMNS: usize = 100;
+
+/// Refuses everything, and counts.
+#[derive(Clone, Debug, Default)]
+struct Nobody(Arc<AtomicUsize>);
+
+impl PermissionHandler for Nobody {
+    async fn decide(&self, ask: PermissionAsk) -> Result<PermissionAnswer, HandlerFailure> {
+        self.0.fetch_add(1, Ordering::SeqCst);
+        Ok(ask.deny(NOBODY))
+    }
+}
+
+/// How a turn was left.
+enum End {
+    Over(Box<Outcome>),
+    /// With this exit code.
+    Left(u8),
+}
+
+/// Holds one turn.
+pub(crate) async fn run(
+    builder: SessionBuilder,
+    place: Place,
+    prompt: String,
+    output: &mut Output,
+) -> Result<ExitCode, Failure> {
+    let nobody = Nobody::default();
+    let mut builder = builder.on_permission(nobody.clone());
+    if !output.is_json() {
+        builder = builder.partial_messages();
+    }
+    let mut signals = Signals::new()?;
+    let mut session = builder.connect().await.map_err(|error| ending::not_begun(&error))?;
+    let mut said = Said { json: output.is_json(), feed: Feed::new(place), output, in_line: false };
+    let end = held(&mut session, prompt, &mut said, &mut signals).await;
+    session.close().await;
+    let outcome = match end? {
+        End::Over(outcome) => outcome,
+        End::Left(code) => return Ok(ExitCode::from(code)),
+    };
+    let refused = nobody.0.load(Ordering::SeqCst);
+    said.result(&outcome, refused)?;
+    if outcome.interrupted() {
+        return Ok(Exit::Interrupted.into());
+    }
+    if let Some(failure) = ending::failed(&outcome) {
+        return Err(failure);
+    }
+    if refused > 0 {
+        let times = if refused == 1 { "one call".to_owned() } else { format!("{refused} calls") };
+        let words = format!("{times} needed permission, and nobody could be asked");
+        let hint = "Run it in a terminal, or allow what it needs with --allowed-tools or --mode.";
+        return Err(Failure::new(words).hint(hint).code(Exit::NobodyToAsk));
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+async fn held(
+    session: &mut Session,
+    prompt: String,
+    said: &mut Said<'_>,
+    signals: &mut Signals,
+) -> Result<End, Failure> {
+    let turn = session.send(prompt).await?;
+    follow(turn, said, signals).await
+}
+
+async fn follow(
+    mut turn: Turn<&mut Session>,
+    said: &mut Said<'_>,
+    signals: &mut Signals,
+) -> Result<End, Failure> {
+    let handle = turn.session().handle();
+    let mut interrupting = None;
+    loop {
+        let interrupted = async {
+            match &mut interrupting {
+                Some(interrupting) => std::pin::Pin::as_mut(interrupting).await,
+                None => std::future::pending().await,
+            }
+        };
+        tokio::select! {
+            event = turn.next() => match event {
+                Some(event) => said.event(&event)?,
+                None => break,
+            },
+            asks = signals.next() => match asks {
+                Asks::Interrupt if interrupting.is_none() => {
+                    let handle = handle.clone();
+                    let interrupt = async move {
+                        // A turn that cannot be interrupted is left with the next signal.
+                        drop(handle.interrupt().await);
+                        std::future::pending::<()>().await;
+                    };
+                    interrupting = Some(Box::pin(interrupt));
+                }
+                Asks::Interrupt => return Ok(End::Left(Exit::Interrupted as u8)),
+                Asks::End(code) => return Ok(End::Left(code)),
+            },
+            () = interrupted => {}
+        }
+    }
+    let outcome = turn.finish().await.map_err(|error| ending::not_finished(&error))?;
+    Ok(End::Over(Box::new(outcome)))
+}
+
+/// What is said of it.
+struct Said<'a> {
+    json: bool,
+    feed: Feed,
+    output: &'a mut Output,
+    /// Whether a line of text is not complete.
+    in_line: bool,
+}
+
+impl Said<'_> {
+    fn event(&mut self, event: &TurnEvent) -> Result<(), Failure> {
+        if self.json {
+            if let Some(event) = Event::of(event) {
+                self.output.json(&event)?;
+                self.output.flush()?;
+            }
+            return Ok(());
+        }
+        match event {
+            TurnEvent::Began(init) => {
+                let parts = [
+                    format!("Claude Code {}", init.claude_code_version),
+                    init.model.clone(),
+                    format!("mode {}", init.permission_mode),
+                    init.cwd.clone(),
+                    format!("session {}", init.session_id),
+                ];
+                self.output.note(plain(&parts.join(" · ")));
+            }
+            TurnEvent::TextDelta { text, parent: None } => {
+                self.in_line = true;
+                self.output.bytes(plain(text).as_bytes())?;
+                self.output.flush()?;
+            }
+            TurnEvent::Text { text, parent: None } => {
+                // It has come in pieces, but for answers of the CLI itself.
+                if !self.in_line {
+                    self.output.bytes(plain(text).as_bytes())?;
+                }
+                self.end_line()?;
+            }
+            event => {
+                for line in self.feed.event(event, COLUMNS) {
+                    self.note(&line)?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn end_line(&mut self) -> Result<(), Failure> {
+        self.in_line = false;
+        self.output.line("")?;
+        self.output.flush()
+    }
+
+    fn note(&mut self, line: &Line) -> Result<(), Failure> {
+        if self.in_line {
+            self.end_line()?;
+        }
+        // An empty line would be a gap in nothing.
+        if !line.is_empty() {
+            self.output.note(line.rendered(true));
+        }
+        Ok(())
+    }
+
+    fn result(&mut self, outcome: &Outcome, refused: usize) -> Result<(), Failure> {
+        if self.json {
+            return self.output.json(&Event::result(outcome, refused));
+        }
+        for line in self.feed.over(COLUMNS).into_iter().chain(summary::of(outcome)) {
+            self.note(&line)?;
+        }
+        if let Some(id) = outcome.session_id() {
+            self.output.note(plain(&format!("To go on: countersign run --resume {id}")));
+        }
+        Ok(())
+    }
+}

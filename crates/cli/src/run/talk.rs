@@ -1,0 +1,521 @@
+//! A session on a terminal: what happens is shown, and the person decides.
+
+use std::pin::Pin;
+use std::process::ExitCode;
+use std::time::Duration;
+
+use countersign::protocol::request::InterruptResponse;
+use countersign::turn::{Outcome, Turn, TurnEvent};
+use countersign::{ControlError, Session, SessionBuilder, SessionHandle, TurnError};
+use tokio::time::{Instant, MissedTickBehavior};
+
+use super::commands::Command;
+use super::desk::{self, Desk, Happened};
+use super::dialog::Reaction;
+use super::dialog::prompt::{Prompt, Typed};
+use super::ending;
+use super::feed::{About, Feed};
+use super::signals::{Asks, Signals};
+use super::terminal::Terminal;
+use super::terminal::keys::{Input, Key};
+use super::view::call::span;
+use super::view::line::{Line, Tone};
+use super::view::place::Place;
+use super::view::summary;
+use crate::failure::{Exit, Failure};
+
+/// Within this time a second Ctrl-C means the end of the session.
+const AGAIN: Duration = Duration::from_secs(2);
+
+/// Whoever pressed a key within this time before a dialog opened was not answering it.
+const TYPING: Duration = Duration::from_millis(700);
+
+/// How often the time that something takes is shown anew.
+const TICK: Duration = Duration::from_millis(500);
+
+type Interrupting = Pin<Box<dyn Future<Output = Result<InterruptResponse, ControlError>> + Send>>;
+
+/// What is to be done.
+#[derive(Debug)]
+pub(crate) struct Job {
+    pub(crate) builder: SessionBuilder,
+    pub(crate) place: Place,
+    /// What to say first.
+    pub(crate) prompt: Option<String>,
+    /// Whether the person may say more.
+    pub(crate) goes_on: bool,
+    pub(crate) colours: bool,
+}
+
+/// Why a turn is no longer followed.
+#[derive(Debug)]
+enum Next {
+    /// It is over.
+    Over,
+    /// The person says this.
+    Said(String),
+    Leave(Leave),
+}
+
+/// Why the session is left.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Leave {
+    /// All is said.
+    Done,
+    CtrlC,
+    /// By a signal, with this exit code.
+    Signal(u8),
+}
+
+/// What happens next.
+enum Step {
+    Event(Option<Box<TurnEvent>>),
+    Desk(Happened),
+    Input(std::io::Result<Input>),
+    Signal(Asks),
+    Interrupted(Result<InterruptResponse, ControlError>),
+    Tick,
+}
+
+/// Holds the session.
+pub(crate) async fn run(job: Job) -> Result<ExitCode, Failure> {
+    let Job { builder, place, prompt, goes_on, colours } = job;
+    let (builder, desk) = desk::open(builder.partial_messages(), place.clone());
+    let builder = super::options::with_what_it_knows(builder).await;
+    let mut session = builder.connect().await.map_err(|error| ending::not_begun(&error))?;
+    let handle = session.handle();
+    let mut talk = Talk {
+        terminal: Terminal::new(colours)?,
+        desk,
+        signals: Signals::new()?,
+        feed: Feed::new(place.clone()),
+        prompt: Prompt::default(),
+        interrupting: None,
+        ctrl_c: None,
+        stray: None,
+        opened: None,
+        since: Instant::now(),
+        introduced: None,
+    };
+    talk.greet(&session, &place)?;
+    let end = talk.hold(&mut session, prompt, goes_on).await;
+    talk.part(&handle).await?;
+    drop(talk);
+    drop(session);
+    let (leave, last) = end?;
+    match (leave, last) {
+        (Leave::CtrlC, _) => Ok(Exit::Interrupted.into()),
+        (Leave::Signal(code), _) => Ok(ExitCode::from(code)),
+        (Leave::Done, Some(outcome)) if !goes_on && outcome.interrupted() => {
+            Ok(Exit::Interrupted.into())
+        }
+        (Leave::Done, Some(outcome)) if !goes_on => match ending::failed(&outcome) {
+            Some(failure) => Err(failure),
+            None => Ok(ExitCode::SUCCESS),
+        },
+        (Leave::Done, _) => Ok(ExitCode::SUCCESS),
+    }
+}
+
+/// A session on a terminal.
+struct Talk {
+    terminal: Terminal,
+    desk: Desk,
+    signals: Signals,
+    feed: Feed,
+    prompt: Prompt,
+    interrupting: Option<Interrupting>,
+    /// When Ctrl-C was pressed last.
+    ctrl_c: Option<Instant>,
+    /// When a key was pressed last that was for nothing.
+    stray: Option<Instant>,
+    /// The dialog that was opened last.
+    opened: Option<u64>,
+    /// When the turn began.
+    since: Instant,
+    /// The session and model that were last said.
+    introduced: Option<String>,
+}
+
+impl Talk {
+    fn greet(&mut self, session: &Session, place: &Place) -> Result<(), Failure> {
+        let snapshot = session.snapshot();
+        let mut parts = vec![format!("countersign {}", env!("CARGO_PKG_VERSION"))];
+        parts.extend(snapshot.version.map(|version| format!("Claude Code {version}")));
+        parts.extend(snapshot.permission_mode.map(|mode| format!("mode {mode}")));
+        parts.push(place.cwd().display().to_string());
+        let line = Line::of(Tone::Dim, &parts.join(" · ")).hanging(2);
+        let lines = self.feed.about(About::Notices, vec![line]);
+        Ok(self.terminal.print(lines)?)
+    }
+
+    /// Turn by turn, to the end.
+    async fn hold(
+        &mut self,
+        session: &mut Session,
+        first: Option<String>,
+        goes_on: bool,
+    ) -> Result<(Leave, Option<Outcome>), Failure> {
+        let mut last = None;
+        let mut said = first;
+        loop {
+            let text = match said.take() {
+                Some(text) => text,
+                None if !goes_on => return Ok((Leave::Done, last)),
+                None => match self.idle(session).await? {
+                    Next::Said(text) => text,
+                    Next::Over => continue,
+                    Next::Leave(leave) => return Ok((leave, last)),
+                },
+            };
+            self.repeat(&text)?;
+            if let Some(command) = Command::of(&text).filter(|_| goes_on) {
+                if command == Command::Quit {
+                    return Ok((Leave::Done, last));
+                }
+                let answer = command.run(&session.handle()).await;
+                let lines = self.feed.notice(Tone::Dim, &answer);
+                self.terminal.print(lines)?;
+                continue;
+            }
+            match self.turn(session, text).await? {
+                Ok(outcome) => last = Some(outcome),
+                Err(leave) => return Ok((leave, last)),
+            }
+        }
+    }
+
+    /// What the person says stays on the screen.
+    fn repeat(&mut self, text: &str) -> Result<(), Failure> {
+        let lines = text.lines().enumerate().map(|(number, line)| {
+            let sign = if number == 0 { "❯ " } else { "  " };
+            Line::of(Tone::Accent, sign).and(Tone::Bold, line).hanging(2)
+        });
+        let lines = lines.collect();
+        let lines = self.feed.about(About::User, lines);
+        Ok(self.terminal.print(lines)?)
+    }
+
+    /// One turn, and what follows from it.
+    async fn turn(
+        &mut self,
+        session: &mut Session,
+        text: String,
+    ) -> Result<Result<Outcome, Leave>, Failure> {
+        self.since = Instant::now();
+        let turn = session.send(text).await.map_err(TurnError::from);
+        let turn = turn.map_err(|error| ending::not_finished(&error))?;
+        let mut outcome = match self.follow_to_the_end(turn).await? {
+            Ok(outcome) => outcome,
+            Err(leave) => return Ok(Err(leave)),
+        };
+        // A plan that was approved to be carried out in a conversation of its own.
+        while let Some(fresh) = outcome.fresh_start.take() {
+            let lines = self.feed.notice(Tone::Dim, "a new conversation begins with the plan");
+            self.terminal.print(lines)?;
+            self.draw(false)?;
+            let turn = session.begin_fresh(&fresh).await;
+            let turn = turn.map_err(|error| ending::not_fresh(&error))?;
+            outcome = match self.follow_to_the_end(turn).await? {
+                Ok(outcome) => outcome,
+                Err(leave) => return Ok(Err(leave)),
+            };
+        }
+        Ok(Ok(outcome))
+    }
+
+    async fn follow_to_the_end(
+        &mut self,
+        mut turn: Turn<&mut Session>,
+    ) -> Result<Result<Outcome, Leave>, Failure> {
+        if let Next::Leave(leave) = self.follow(&mut turn, false).await? {
+            return Ok(Err(leave));
+        }
+        let outcome = turn.finish().await;
+        let mut lines = self.feed.over(self.terminal.columns());
+        match outcome {
+            Ok(outcome) => {
+                if outcome.interrupted() {
+                    lines.extend(self.feed.notice(Tone::Warn, "interrupted"));
+                } else if let Some(error) = outcome.error() {
+                    lines.extend(self.feed.notice(Tone::Bad, &error));
+                }
+                self.feed.about(About::Nothing, vec![Line::new()]);
+                lines.push(Line::new());
+                lines.extend(summary::of(&outcome));
+                self.terminal.print(lines)?;
+                Ok(Ok(outcome))
+            }
+            Err(error) => {
+                self.terminal.print(lines)?;
+                Err(ending::not_finished(&error))
+            }
+        }
+    }
+
+    /// Waits for what the person says next. What happens in the background is shown meanwhile.
+    async fn idle(&mut self, session: &mut Session) -> Result<Next, Failure> {
+        let mut turn = session.current_turn();
+        match self.follow(&mut turn, true).await? {
+            Next::Over => match turn.finish().await {
+                Ok(_) => Ok(Next::Over),
+                Err(error @ TurnError::SessionEnded(_)) => Err(ending::not_finished(&error)),
+                Err(_) => Ok(Next::Over),
+            },
+            next => Ok(next),
+        }
+    }
+
+    /// Shows what happens, and has the person decide, until the turn is over or something is said.
+    async fn follow(&mut self, turn: &mut Turn<&mut Session>, idle: bool) -> Result<Next, Failure> {
+        let handle = turn.session().handle();
+        let mut tick = tokio::time::interval(TICK);
+        tick.set_missed_tick_behavior(MissedTickBehavior::Delay);
+        loop {
+            self.draw(idle)?;
+            let interrupted = async {
+                match &mut self.interrupting {
+                    Some(interrupting) => interrupting.await,
+                    None => std::future::pending().await,
+                }
+            };
+            let step = tokio::select! {
+                happened = self.desk.next() => Step::Desk(happened),
+                input = self.terminal.next() => Step::Input(input),
+                asks = self.signals.next() => Step::Signal(asks),
+                answer = interrupted => Step::Interrupted(answer),
+                event = turn.next() => Step::Event(event.map(Box::new)),
+                _ = tick.tick(), if !idle => Step::Tick,
+            };
+            if let Some(next) = self.step(step, &handle, idle).await? {
+                return Ok(next);
+            }
+        }
+    }
+
+    async fn step(
+        &mut self,
+        step: Step,
+        handle: &SessionHandle,
+        idle: bool,
+    ) -> Result<Option<Next>, Failure> {
+        match step {
+            Step::Event(None) => return Ok(Some(Next::Over)),
+            Step::Event(Some(event)) => {
+                if let TurnEvent::Began(init) = &*event {
+                    self.introduce(&init.model, init.session_id.as_str())?;
+                }
+                let lines = self.feed.event(&event, self.terminal.columns());
+                self.terminal.print(lines)?;
+            }
+            Step::Desk(Happened::Asked(asked)) => self.desk.take(asked),
+            Step::Desk(Happened::Withdrawn) => {
+                let lines = self.desk.clear_withdrawn();
+                self.decided(lines)?;
+            }
+            Step::Input(Ok(Input::Resized(columns, rows))) => {
+                self.terminal.resize(columns, rows)?;
+            }
+            Step::Input(Ok(Input::Key(key))) => return self.key(&key, handle, idle).await,
+            // The terminal is gone, and with it the person.
+            Step::Input(Err(_)) => return Ok(Some(Next::Leave(Leave::Signal(128 + 1)))),
+            Step::Signal(Asks::Interrupt) => return self.ctrl_c(handle, idle),
+            Step::Signal(Asks::End(code)) => return Ok(Some(Next::Leave(Leave::Signal(code)))),
+            Step::Interrupted(answer) => {
+                self.interrupting = None;
+                if let Err(error) = answer {
+                    let lines = self.feed.notice(Tone::Bad, &error.to_string());
+                    self.terminal.print(lines)?;
+                }
+                let lines = self.desk.refuse_all();
+                self.decided(lines)?;
+            }
+            Step::Tick => {}
+        }
+        Ok(None)
+    }
+
+    /// Says once which session it is.
+    fn introduce(&mut self, model: &str, session: &str) -> Result<(), Failure> {
+        let words = format!("{model} · session {session}");
+        if self.introduced.as_ref() != Some(&words) {
+            let lines = self.feed.notice(Tone::Dim, &words);
+            self.terminal.print(lines)?;
+            self.introduced = Some(words);
+        }
+        Ok(())
+    }
+
+    fn decided(&mut self, lines: Vec<Line>) -> Result<(), Failure> {
+        let lines = self.feed.about(About::Calls, lines);
+        Ok(self.terminal.print(lines)?)
+    }
+
+    async fn key(
+        &mut self,
+        key: &Key,
+        handle: &SessionHandle,
+        idle: bool,
+    ) -> Result<Option<Next>, Failure> {
+        match key {
+            Key::Ctrl('c') => return self.ctrl_c(handle, idle),
+            Key::Ctrl('z') => self.terminal.suspend()?,
+            _ if self.is_asking() => self.answer(key).await?,
+            key if idle => match self.prompt.key(key) {
+                Typed::Stay => {}
+                Typed::Said(text) => return Ok(Some(Next::Said(text))),
+                Typed::End => return Ok(Some(Next::Leave(Leave::Done))),
+            },
+            _ => self.stray = Some(Instant::now()),
+        }
+        Ok(None)
+    }
+
+    /// Whether a dialog is shown.
+    fn is_asking(&self) -> bool {
+        self.interrupting.is_none() && self.desk.shown().is_some()
+    }
+
+    /// Whether the person is typing something that is not meant for the dialog.
+    fn is_typing(&self) -> bool {
+        self.stray.is_some_and(|at| at.elapsed() < TYPING)
+    }
+
+    async fn answer(&mut self, key: &Key) -> Result<(), Failure> {
+        if self.is_typing() {
+            self.stray = Some(Instant::now());
+            return Ok(());
+        }
+        let Some(dialog) = self.desk.dialog() else { return Ok(()) };
+        let reaction = match dialog.key(key) {
+            Reaction::Edit(text, suffix) => {
+                let shown = self.desk.shown();
+                let edited = self.terminal.edit(text, suffix).await;
+                // It may have been withdrawn meanwhile.
+                let lines = self.desk.clear_withdrawn();
+                self.decided(lines)?;
+                match (edited, self.desk.dialog()) {
+                    (Ok(Some(text)), Some(dialog)) if self.opened == shown => dialog.edited(&text),
+                    (Err(error), _) => {
+                        let words = format!("the editor cannot be used: {error}");
+                        Reaction::Print(vec![Line::of(Tone::Bad, &words)])
+                    }
+                    _ => Reaction::Stay,
+                }
+            }
+            reaction => reaction,
+        };
+        match reaction {
+            Reaction::Stay | Reaction::Edit(..) => {}
+            Reaction::Print(lines) => self.terminal.print(lines)?,
+            Reaction::Decided(decision) => {
+                let line = self.desk.answer(decision);
+                self.decided(line.into_iter().collect())?;
+            }
+        }
+        Ok(())
+    }
+
+    fn ctrl_c(&mut self, handle: &SessionHandle, idle: bool) -> Result<Option<Next>, Failure> {
+        let again = self.ctrl_c.is_some_and(|at| at.elapsed() < AGAIN);
+        let leave = Ok(Some(Next::Leave(Leave::CtrlC)));
+        if idle {
+            if self.desk.shown().is_some() {
+                let lines = self.desk.refuse_all();
+                self.decided(lines)?;
+                return Ok(None);
+            }
+            return if self.prompt.clear() { Ok(None) } else { leave };
+        }
+        if again || self.interrupting.is_some() {
+            return leave;
+        }
+        self.ctrl_c = Some(Instant::now());
+        let handle = handle.clone();
+        self.interrupting = Some(Box::pin(async move { handle.interrupt().await }));
+        Ok(None)
+    }
+
+    /// Draws what changes: a dialog, the prompt, or what is running.
+    fn draw(&mut self, idle: bool) -> Result<(), Failure> {
+        let (columns, rows) = (self.terminal.columns(), self.terminal.rows());
+        let mut panel = Vec::new();
+        if self.is_asking() {
+            let (shown, count) = (self.desk.shown(), self.desk.count());
+            if self.opened != shown {
+                // Keys that were pressed before it could be read are no answer to it.
+                self.terminal.forget_keys();
+                self.opened = shown;
+                let opening = self.desk.dialog().map(|dialog| dialog.opening(columns, rows));
+                self.terminal.print(opening.unwrap_or_default())?;
+            }
+            let typing = self.is_typing();
+            if let Some(dialog) = self.desk.dialog() {
+                if let Some((number, of)) = count {
+                    panel.push(Line::of(Tone::Warn, &format!("{number} of {of}")));
+                }
+                panel.extend(dialog.lines(columns, rows - panel.len()));
+            }
+            if typing {
+                panel.push(Line::of(Tone::Warn, "You were typing: wait a moment, then answer."));
+            }
+        } else if idle {
+            panel.extend(self.feed.live(columns));
+            panel.push(Line::new());
+            panel.extend(self.prompt.lines());
+            let hint = "Enter sends · Alt-Enter: another line · /help · Ctrl-D ends";
+            panel.push(Line::of(Tone::Dim, hint).cut(columns));
+        } else {
+            panel.extend(self.feed.live(columns));
+            panel.push(Line::new());
+            panel.push(self.status().cut(columns));
+        }
+        Ok(self.terminal.show(panel)?)
+    }
+
+    fn status(&self) -> Line {
+        if self.interrupting.is_some() {
+            return Line::of(Tone::Warn, "interrupting… Ctrl-C again ends the session");
+        }
+        let what = if self.feed.is_thinking() { "thinking" } else { "working" };
+        let took = span(Duration::from_secs(self.since.elapsed().as_secs()));
+        let took = if took == "0 ms" { String::new() } else { format!(" {took}") };
+        Line::of(Tone::Accent, "✻ ").and(Tone::Dim, &format!("{what}{took} · Ctrl-C interrupts"))
+    }
+
+    /// Ends the session, and says how to go on with it. Another Ctrl-C does not wait for anything.
+    async fn part(&mut self, handle: &SessionHandle) -> Result<(), Failure> {
+        let lines = self.desk.refuse_all();
+        self.decided(lines)?;
+        let snapshot = handle.snapshot();
+        if let Some(id) = snapshot.session_id.filter(|_| snapshot.results > 0) {
+            let words = format!("To go on: countersign run --resume {id}");
+            self.terminal.print(vec![Line::of(Tone::Dim, &words)])?;
+        }
+        self.terminal.show(vec![Line::of(Tone::Dim, "ending…")])?;
+        let mut closing = std::pin::pin!(handle.close());
+        loop {
+            tokio::select! {
+                _ = &mut closing => break,
+                asks = self.signals.next() => {
+                    if asks != Asks::Interrupt || self.ctrl_c.is_some() {
+                        drop(handle.kill().await);
+                        break;
+                    }
+                }
+                input = self.terminal.next() => match input {
+                    Ok(Input::Key(Key::Ctrl('c'))) => {
+                        drop(handle.kill().await);
+                        break;
+                    }
+                    Ok(_) => {}
+                    Err(_) => {
+                        drop(handle.kill().await);
+                        break;
+                    }
+                },
+            }
+        }
+        Ok(self.terminal.show(Vec::new())?)
+    }
+}

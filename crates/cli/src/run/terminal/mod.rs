@@ -1,0 +1,122 @@
+//! The terminal: keys come in, lines go out, and its state is put back at the end.
+
+pub(crate) mod editor;
+pub(crate) mod guard;
+pub(crate) mod keys;
+pub(crate) mod screen;
+
+use std::io;
+
+use crossterm::event::EventStream;
+use futures_util::{FutureExt as _, StreamExt as _};
+
+use self::guard::Guard;
+use self::keys::Input;
+use self::screen::Screen;
+use super::view::line::Line;
+
+/// The terminal, while it is ours.
+#[derive(Debug)]
+pub(crate) struct Terminal {
+    screen: Screen<io::Stdout>,
+    /// None while somebody else has the keyboard.
+    keys: Option<EventStream>,
+    // Last, so that it is put back when all is written.
+    guard: Guard,
+}
+
+impl Terminal {
+    pub(crate) fn new(colours: bool) -> io::Result<Self> {
+        let guard = Guard::new()?;
+        let size = crossterm::terminal::size().unwrap_or((80, 24));
+        let screen = Screen::new(crate::output::terminal(), colours, size);
+        Ok(Self { screen, keys: Some(EventStream::new()), guard })
+    }
+
+    pub(crate) const fn columns(&self) -> usize {
+        self.screen.columns()
+    }
+
+    pub(crate) const fn rows(&self) -> usize {
+        self.screen.rows()
+    }
+
+    /// Writes lines that stay.
+    pub(crate) fn print(&mut self, lines: Vec<Line>) -> io::Result<()> {
+        if lines.is_empty() { Ok(()) } else { self.screen.print(lines) }
+    }
+
+    /// Puts another panel below them.
+    pub(crate) fn show(&mut self, panel: Vec<Line>) -> io::Result<()> {
+        self.screen.show(panel)
+    }
+
+    /// The window has another size.
+    pub(crate) fn resize(&mut self, columns: u16, rows: u16) -> io::Result<()> {
+        self.screen.resize(columns, rows)
+    }
+
+    /// What comes next from the keyboard. Cancel safe.
+    ///
+    /// # Errors
+    /// When nothing will come any more.
+    pub(crate) async fn next(&mut self) -> io::Result<Input> {
+        let Some(keys) = &mut self.keys else { return std::future::pending().await };
+        loop {
+            match keys.next().await {
+                Some(event) => {
+                    if let Some(input) = Input::of(event?) {
+                        return Ok(input);
+                    }
+                }
+                None => return Err(io::ErrorKind::UnexpectedEof.into()),
+            }
+        }
+    }
+
+    /// Forgets keys that were pressed before there was anything to answer.
+    pub(crate) fn forget_keys(&mut self) {
+        if let Some(keys) = &mut self.keys {
+            while let Some(Some(Ok(_))) = keys.next().now_or_never() {}
+        }
+    }
+
+    /// Lets the person edit a text. None if that came to nothing.
+    pub(crate) async fn edit(
+        &mut self,
+        text: String,
+        suffix: &'static str,
+    ) -> io::Result<Option<String>> {
+        // The editor has the keyboard for itself.
+        self.keys = None;
+        self.screen.show(Vec::new())?;
+        self.guard.give();
+        let edited = tokio::task::spawn_blocking(move || editor::edit(&text, suffix)).await;
+        self.take_back()?;
+        edited.map_err(io::Error::other)?
+    }
+
+    /// Stops this process as Ctrl-Z does, until somebody has it go on.
+    pub(crate) fn suspend(&mut self) -> io::Result<()> {
+        self.keys = None;
+        self.screen.show(Vec::new())?;
+        self.guard.give();
+        // The whole group, as the terminal would: whoever started us may wait for that.
+        drop(rustix::process::kill_current_process_group(rustix::process::Signal::TSTP));
+        self.take_back()
+    }
+
+    fn take_back(&mut self) -> io::Result<()> {
+        self.guard.take()?;
+        self.screen.begin_anew();
+        self.keys = Some(EventStream::new());
+        Ok(())
+    }
+}
+
+impl Drop for Terminal {
+    fn drop(&mut self) {
+        // What is left below is taken away; nothing can be done when that fails.
+        drop(self.screen.show(Vec::new()));
+    }
+}

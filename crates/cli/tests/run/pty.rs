@@ -1,0 +1,152 @@
+//! A terminal with a program in it: keys go in, and what is on the screen can be read.
+
+use std::io::{Read as _, Write};
+use std::num::NonZeroU16;
+use std::sync::{Arc, Condvar, Mutex};
+use std::time::{Duration, Instant};
+
+use portable_pty::{Child, CommandBuilder, MasterPty, PtySize, native_pty_system};
+
+/// Longer than anything here ever takes.
+const LIMIT: Duration = Duration::from_secs(60);
+
+/// What came out so far.
+struct State {
+    parser: vt100::Parser,
+    /// All of it, as it came.
+    bytes: Vec<u8>,
+    is_over: bool,
+}
+
+/// A terminal with a program in it.
+pub(crate) struct Pty {
+    child: Box<dyn Child + Send + Sync>,
+    keys: Box<dyn Write + Send>,
+    master: Box<dyn MasterPty + Send>,
+    state: Arc<(Mutex<State>, Condvar)>,
+}
+
+/// How a program ended.
+pub(crate) struct Ended {
+    pub(crate) code: u32,
+    /// What is on the screen and above it.
+    pub(crate) screen: String,
+    /// All that was written to the terminal.
+    pub(crate) bytes: Vec<u8>,
+    /// Whether the terminal is as it was: the cursor is there, and pasting is as usual.
+    pub(crate) is_restored: bool,
+}
+
+fn size(columns: u16, rows: u16) -> PtySize {
+    PtySize { rows, cols: columns, pixel_width: 0, pixel_height: 0 }
+}
+
+fn some(number: u16) -> NonZeroU16 {
+    NonZeroU16::new(number).unwrap()
+}
+
+impl Pty {
+    pub(crate) fn start(command: CommandBuilder, (columns, rows): (u16, u16)) -> Self {
+        let pair = native_pty_system().openpty(size(columns, rows)).unwrap();
+        let child = pair.slave.spawn_command(command).unwrap();
+        drop(pair.slave);
+        let mut output = pair.master.try_clone_reader().unwrap();
+        let keys = pair.master.take_writer().unwrap();
+        let parser = vt100::Parser::new(some(rows), some(columns), 1000);
+        let state = State { parser, bytes: Vec::new(), is_over: false };
+        let state = Arc::new((Mutex::new(state), Condvar::new()));
+        let shared = Arc::clone(&state);
+        std::thread::spawn(move || {
+            let mut buffer = [0; 4096];
+            loop {
+                // The end of a pseudo-terminal is an error.
+                let count = output.read(&mut buffer).unwrap_or(0);
+                let mut state = shared.0.lock().unwrap();
+                let bytes = buffer.get(..count).unwrap();
+                state.parser.process(bytes);
+                state.bytes.extend(bytes);
+                state.is_over = count == 0;
+                shared.1.notify_all();
+                if count == 0 {
+                    return;
+                }
+            }
+        });
+        Self { child, keys, master: pair.master, state }
+    }
+
+    /// Presses keys.
+    pub(crate) fn press(&mut self, keys: &str) {
+        self.keys.write_all(keys.as_bytes()).unwrap();
+        self.keys.flush().unwrap();
+    }
+
+    /// Waits until this is on the screen, and gives the screen.
+    pub(crate) fn see(&self, text: &str) -> String {
+        self.until(text, |screen| screen.contains(text))
+    }
+
+    /// Waits until this is no longer on the screen.
+    pub(crate) fn see_no_more(&self, text: &str) -> String {
+        self.until(&format!("no {text}"), |screen| !screen.contains(text))
+    }
+
+    /// Waits until the screen is like this.
+    pub(crate) fn until(&self, what: &str, is_so: impl Fn(&str) -> bool) -> String {
+        let deadline = Instant::now() + LIMIT;
+        let mut state = self.state.0.lock().unwrap();
+        loop {
+            let screen = state.parser.screen().contents();
+            if is_so(&screen) {
+                return screen;
+            }
+            let left = deadline.saturating_duration_since(Instant::now());
+            let why = if state.is_over { "the program has ended" } else { "it took too long" };
+            assert!(!state.is_over && !left.is_zero(), "{what} is not there: {why}\n{screen}\n---");
+            state = self.state.1.wait_timeout(state, left).unwrap().0;
+        }
+    }
+
+    /// Gives the window another size.
+    pub(crate) fn resize(&self, columns: u16, rows: u16) {
+        self.state.0.lock().unwrap().parser.set_size(some(rows), some(columns));
+        self.master.resize(size(columns, rows)).unwrap();
+    }
+
+    /// The process in the terminal.
+    pub(crate) fn process(&self) -> u32 {
+        self.child.process_id().unwrap()
+    }
+
+    /// Waits for the end of the program.
+    pub(crate) fn end(mut self) -> Ended {
+        let deadline = Instant::now() + LIMIT;
+        let mut state = self.state.0.lock().unwrap();
+        while !state.is_over {
+            let left = deadline.saturating_duration_since(Instant::now());
+            let screen = state.parser.screen().contents();
+            assert!(!left.is_zero(), "it does not end\n{screen}\n---");
+            state = self.state.1.wait_timeout(state, left).unwrap().0;
+        }
+        let code = self.child.wait().unwrap().exit_code();
+        let shown = state.parser.screen();
+        let is_restored = !shown.hide_cursor() && !shown.bracketed_paste();
+        let screen = with_what_is_above(&mut state.parser);
+        Ended { code, screen, bytes: state.bytes.clone(), is_restored }
+    }
+}
+
+/// The screen, with what has scrolled away.
+fn with_what_is_above(parser: &mut vt100::Parser) -> String {
+    let screen = parser.screen_mut();
+    let (rows, columns) = screen.size();
+    let mut lines = Vec::new();
+    let above = screen.scrollback_len();
+    for back in (1..=above).rev() {
+        screen.set_scrollback(back);
+        lines.extend(screen.rows(0, columns.get()).take(1));
+    }
+    screen.set_scrollback(0);
+    lines.extend(screen.rows(0, columns.get()).take(rows.get().into()));
+    lines.join("\n").trim_end().to_owned()
+}
