@@ -83,9 +83,9 @@ enum Waiting {
 impl Waiting {
     fn is_closed(&self) -> bool {
         match self {
-            Self::Tool(_, sender) | Self::Plan(_, sender) | Self::Questions(_, sender) => {
-                sender.is_closed()
-            }
+            Self::Tool(ask, sender) => ask.is_cancelled() || sender.is_closed(),
+            Self::Plan(plan, sender) => plan.ask().is_cancelled() || sender.is_closed(),
+            Self::Questions(ask, sender) => ask.ask().is_cancelled() || sender.is_closed(),
             Self::Elicitation(sender) => sender.is_closed(),
         }
     }
@@ -190,7 +190,7 @@ impl Desk {
             }
             AskKind::Tool(ask) => {
                 let dialog = ToolDialog::new(ask.request().clone(), self.place.clone());
-                (Waiting::Tool(ask, sender), Dialog::Tool(dialog))
+                (Waiting::Tool(ask, sender), Dialog::Tool(Box::new(dialog)))
             }
             _ => return None,
         })

@@ -1,7 +1,7 @@
 //! Why a session did not begin, and how a turn ended, in words and exit codes.
 
 use countersign::turn::Outcome;
-use countersign::{ConnectError, FreshError, TurnError};
+use countersign::{ConnectError, FreshError, OptionsError, TurnError};
 
 use crate::failure::{Exit, Failure};
 use crate::output::plain;
@@ -10,7 +10,7 @@ use crate::output::plain;
 pub(crate) fn not_begun(error: &ConnectError) -> Failure {
     let failure = plain_failure(error);
     match error {
-        ConnectError::NotFound(_) => failure
+        ConnectError::NotFound(_) | ConnectError::Options(OptionsError::Find(_)) => failure
             .hint(
                 "Install it with `npm install -g @anthropic-ai/claude-code`, or name it with --cli; \
                  `countersign doctor` looks closer.",

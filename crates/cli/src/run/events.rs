@@ -1,6 +1,7 @@
 //! What happens, as JSON: one object a line. `docs/run.md` has the fields.
 
 use countersign::protocol::RawJson;
+use countersign::protocol::ids::{SessionId, ToolUseId};
 use countersign::protocol::permission::PermissionMode;
 use countersign::turn::{Decision, Outcome, ToolCall, TurnEvent};
 use serde::Serialize;
@@ -76,16 +77,16 @@ impl<'a> Event<'a> {
                 cwd: &init.cwd,
             },
             TurnEvent::Text { text, parent } => {
-                Self::Text { text, parent: parent.as_ref().map(|id| id.as_str()) }
+                Self::Text { text, parent: parent.as_ref().map(ToolUseId::as_str) }
             }
             TurnEvent::Thinking { text, parent } => {
-                Self::Thinking { text, parent: parent.as_ref().map(|id| id.as_str()) }
+                Self::Thinking { text, parent: parent.as_ref().map(ToolUseId::as_str) }
             }
             TurnEvent::ToolCall(call) => Self::ToolCall {
                 id: call.id.as_str(),
                 name: &call.name,
                 input: &call.input,
-                parent: call.parent.as_ref().map(|id| id.as_str()),
+                parent: call.parent.as_ref().map(ToolUseId::as_str),
             },
             TurnEvent::ToolDone(call) => Self::done(call),
             TurnEvent::Retry(retry) => Self::Retry {
@@ -111,7 +112,7 @@ impl<'a> Event<'a> {
                 _ => None,
             },
             duration_ms: call.duration.and_then(|took| took.as_millis().try_into().ok()),
-            parent: call.parent.as_ref().map(|id| id.as_str()),
+            parent: call.parent.as_ref().map(ToolUseId::as_str),
         }
     }
 
@@ -126,7 +127,7 @@ impl<'a> Event<'a> {
             interrupted: outcome.interrupted(),
             answer: outcome.answer(),
             error: outcome.error(),
-            session_id: outcome.session_id().map(|id| id.as_str()),
+            session_id: outcome.session_id().map(SessionId::as_str),
             total_cost_usd: outcome.total_cost_usd(),
             duration_ms: outcome.result.duration_ms.and_then(countersign::protocol::Num::as_u64),
             input_tokens: tokens(|usage| usage.input_tokens),

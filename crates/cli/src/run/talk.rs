@@ -232,6 +232,8 @@ impl Talk {
             return Ok(Err(leave));
         }
         let outcome = turn.finish().await;
+        let withdrawn = self.desk.clear_withdrawn();
+        self.decided(withdrawn)?;
         let mut lines = self.feed.over(self.terminal.columns());
         match outcome {
             Ok(outcome) => {
@@ -272,6 +274,10 @@ impl Talk {
         let mut tick = tokio::time::interval(TICK);
         tick.set_missed_tick_behavior(MissedTickBehavior::Delay);
         loop {
+            if self.is_asking() && self.opened != self.desk.shown() {
+                // Keys that were pressed before it could be read are no answer to it.
+                self.terminal.forget_keys().await;
+            }
             self.draw(idle)?;
             let interrupted = async {
                 match &mut self.interrupting {
@@ -280,11 +286,13 @@ impl Talk {
                 }
             };
             let step = tokio::select! {
-                happened = self.desk.next() => Step::Desk(happened),
+                // The person comes first, and what was said is shown before what is asked.
+                biased;
                 input = self.terminal.next() => Step::Input(input),
                 asks = self.signals.next() => Step::Signal(asks),
                 answer = interrupted => Step::Interrupted(answer),
                 event = turn.next() => Step::Event(event.map(Box::new)),
+                happened = self.desk.next() => Step::Desk(happened),
                 _ = tick.tick(), if !idle => Step::Tick,
             };
             if let Some(next) = self.step(step, &handle, idle).await? {
@@ -359,7 +367,7 @@ impl Talk {
     ) -> Result<Option<Next>, Failure> {
         match key {
             Key::Ctrl('c') => return self.ctrl_c(handle, idle),
-            Key::Ctrl('z') => self.terminal.suspend()?,
+            Key::Ctrl('z') => self.terminal.suspend().await?,
             _ if self.is_asking() => self.answer(key).await?,
             key if idle => match self.prompt.key(key) {
                 Typed::Stay => {}
@@ -443,21 +451,18 @@ impl Talk {
         if self.is_asking() {
             let (shown, count) = (self.desk.shown(), self.desk.count());
             if self.opened != shown {
-                // Keys that were pressed before it could be read are no answer to it.
-                self.terminal.forget_keys();
                 self.opened = shown;
                 let opening = self.desk.dialog().map(|dialog| dialog.opening(columns, rows));
                 self.terminal.print(opening.unwrap_or_default())?;
             }
-            let typing = self.is_typing();
+            if self.is_typing() {
+                panel.push(Line::of(Tone::Warn, "You were typing: wait a moment, then answer."));
+            }
             if let Some(dialog) = self.desk.dialog() {
                 if let Some((number, of)) = count {
                     panel.push(Line::of(Tone::Warn, &format!("{number} of {of}")));
                 }
                 panel.extend(dialog.lines(columns, rows - panel.len()));
-            }
-            if typing {
-                panel.push(Line::of(Tone::Warn, "You were typing: wait a moment, then answer."));
             }
         } else if idle {
             panel.extend(self.feed.live(columns));

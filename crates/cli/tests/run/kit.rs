@@ -4,7 +4,7 @@ use std::fs::Permissions;
 use std::io::Write as _;
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
-use std::process::ExitCode;
+use std::process::{Command, ExitCode, Stdio};
 
 use countersign_lab::script::{RequestKind, Script};
 use countersign_lab::{Lab, Program, Version};
@@ -27,6 +27,9 @@ const V325: Version = Version::new(2, 1, 325);
 
 /// The usual window.
 pub(crate) const USUAL: (u16, u16) = (80, 24);
+
+/// A large one.
+pub(crate) const LARGE: (u16, u16) = (120, 40);
 
 /// The model writes a file and says so; then it has one thing more to say.
 pub(crate) const WRITE: &str = r#"
@@ -103,7 +106,10 @@ pub(crate) async fn lab(cli: Cli, script: &str) -> Lab {
 fn words(lab: &Lab, arguments: &[&str]) -> (Vec<String>, Vec<(String, String)>) {
     let (program, environment) = lab.for_a_client().unwrap();
     let cli = program.to_string_lossy().into_owned();
-    let mut words = vec!["run".to_owned(), "--cli".to_owned(), cli];
+    let mut words = vec!["run".to_owned()];
+    if !arguments.contains(&"--cli") {
+        words.extend(["--cli".to_owned(), cli]);
+    }
     words.extend(arguments.iter().map(|word| (*word).to_owned()));
     let mut environment: Vec<_> = environment.into_iter().collect();
     environment.push(("TERM".to_owned(), "xterm-256color".to_owned()));
@@ -122,18 +128,51 @@ pub(crate) fn run_with(
     arguments: &[&str],
     variables: &[(&str, &str)],
 ) -> Pty {
+    let mut command = command(lab, &[], arguments);
+    for (name, value) in variables {
+        command.env(name, value);
+    }
+    Pty::start(command, size)
+}
+
+/// [`run`] by another program, which is given the command as arguments.
+pub(crate) fn run_in(lab: &Lab, size: (u16, u16), by: &[&str], arguments: &[&str]) -> Pty {
+    Pty::start(command(lab, by, arguments), size)
+}
+
+fn command(lab: &Lab, by: &[&str], arguments: &[&str]) -> CommandBuilder {
     let (words, environment) = words(lab, arguments);
-    let mut command = CommandBuilder::new(env!("CARGO_BIN_EXE_countersign"));
-    command.args(words);
+    let program = env!("CARGO_BIN_EXE_countersign");
+    let argv = by.iter().copied().chain([program]).chain(words.iter().map(String::as_str));
+    let mut command = CommandBuilder::from_argv(argv.map(Into::into).collect());
     command.env_clear();
     for (name, value) in environment {
         command.env(name, value);
     }
-    for (name, value) in variables {
-        command.env(name, value);
-    }
     command.cwd(lab.work());
-    Pty::start(command, size)
+    command
+}
+
+/// What came of `countersign run` without a terminal.
+#[derive(Debug)]
+pub(crate) struct Piped {
+    pub(crate) code: Option<i32>,
+    pub(crate) out: String,
+    pub(crate) err: String,
+}
+
+/// `countersign run` without a terminal, with this on its standard input.
+pub(crate) fn piped(lab: &Lab, arguments: &[&str], input: &str) -> Piped {
+    let (words, environment) = words(lab, arguments);
+    #[expect(clippy::disallowed_methods, reason = "it is waited for")]
+    let mut command = Command::new(env!("CARGO_BIN_EXE_countersign"));
+    command.args(words).env_clear().envs(environment).current_dir(lab.work());
+    command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let mut child = command.spawn().unwrap();
+    child.stdin.take().unwrap().write_all(input.as_bytes()).unwrap();
+    let ended = child.wait_with_output().unwrap();
+    let text = |bytes| String::from_utf8(bytes).unwrap();
+    Piped { code: ended.status.code(), out: text(ended.stdout), err: text(ended.stderr) }
 }
 
 /// The bodies of the requests of the conversation that the model got. The simulated CLI plays the
@@ -155,7 +194,7 @@ pub(crate) fn editor(lab: &Lab, text: &str) -> String {
 }
 
 /// Writes a shell script.
-fn program(path: &Path, script: &str) {
+pub(crate) fn program(path: &Path, script: &str) {
     // Under its name when it is complete: other tests may do the same at the same time.
     let folder = path.parent().unwrap();
     let part =

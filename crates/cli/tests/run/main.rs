@@ -4,18 +4,31 @@
 //! feature `real-cli`; everything else needs nothing but cargo.
 #![expect(clippy::unwrap_used, clippy::panic, reason = "a test that cannot go on has failed")]
 
+mod alone;
+mod conversation;
+mod hostile;
 mod kit;
 mod permissions;
+mod plans;
 mod pty;
+mod puppet;
+mod questions;
 
 use std::process::ExitCode;
 
 use libtest_mimic::Arguments;
 
 fn main() -> ExitCode {
-    if let Some(code) = kit::as_a_cli() {
+    if let Some(code) = kit::as_a_cli().or_else(puppet::as_a_puppet) {
         return code;
     }
-    let trials = [permissions::trials()];
+    let trials = [
+        alone::trials(),
+        conversation::trials(),
+        hostile::trials(),
+        permissions::trials(),
+        plans::trials(),
+        questions::trials(),
+    ];
     libtest_mimic::run(&Arguments::from_args(), trials.into_iter().flatten().collect()).exit_code()
 }

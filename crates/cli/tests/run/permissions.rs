@@ -2,12 +2,23 @@
 
 use libtest_mimic::Trial;
 
-use crate::kit::{Cli, Outcome, USUAL, WRITE, lab, on_both, requests, run};
+use crate::kit::{
+    Cli, LARGE, Outcome, USUAL, WRITE, editor, lab, on_both, requests, run, run_with, simulated,
+};
+use crate::puppet;
 
 pub(crate) fn trials() -> Vec<Trial> {
     [
         on_both("permissions::approve", approve),
         on_both("permissions::deny_with_a_message", deny_with_a_message),
+        simulated("permissions::deny_and_stop", stop),
+        simulated("permissions::approve_with_a_rule", rule),
+        simulated("permissions::edit_the_command", edit_command),
+        simulated("permissions::edit_the_input", edit_input),
+        simulated("permissions::several_at_once", several),
+        simulated("permissions::a_long_change_is_cut", long),
+        simulated("permissions::an_ask_that_is_withdrawn", withdrawn),
+        simulated("permissions::keys_pressed_before_are_no_answer", early_keys),
     ]
     .into_iter()
     .flatten()
@@ -17,7 +28,7 @@ pub(crate) fn trials() -> Vec<Trial> {
 async fn approve(cli: Cli) -> Outcome {
     let lab = lab(cli, WRITE).await;
     let mut pty = run(&lab, USUAL, &["Write a file."]);
-    let asked = pty.see("Do you want to allow this?");
+    let asked = pty.see("Esc denies");
     assert!(asked.contains("Write new.txt") && asked.contains("1 + new"), "{asked}");
     assert!(!lab.work().join("new.txt").exists(), "it was written before anybody allowed it");
     pty.press("y");
@@ -37,7 +48,7 @@ async fn approve(cli: Cli) -> Outcome {
 async fn deny_with_a_message(cli: Cli) -> Outcome {
     let lab = lab(cli, WRITE).await;
     let mut pty = run(&lab, USUAL, &["Write a file."]);
-    pty.see("Do you want to allow this?");
+    pty.see("Esc denies");
     pty.press("n");
     pty.see("What should Claude do differently?");
     pty.press("Use another name\r");
@@ -45,14 +56,192 @@ async fn deny_with_a_message(cli: Cli) -> Outcome {
     let screen = &ended.screen;
     assert_eq!(ended.code, 0, "{screen}");
     // The model reads it, and says what it has read.
-    assert!(screen.contains("I read: ") && screen.contains("denied: Write"), "{screen}");
     let after = screen.split("I read: ").last().unwrap_or_default();
     assert!(after.contains("Use another name"), "{screen}");
+    assert!(screen.contains("denied: Write"), "{screen}");
     assert!(!lab.work().join("new.txt").exists());
     if let Some(requests) = requests(cli, &lab) {
         let last = requests.last().unwrap()["messages"].to_string();
         assert!(last.contains("Use another name"), "{last}");
     }
     lab.close().await?;
+    Ok(())
+}
+
+async fn stop(cli: Cli) -> Outcome {
+    let lab = lab(cli, WRITE).await;
+    let mut pty = run(&lab, USUAL, &["Write a file."]);
+    pty.see("Esc denies");
+    pty.press("s");
+    let ended = pty.end();
+    assert!(ended.screen.contains("denied, and stopped"), "{}", ended.screen);
+    assert!(!ended.screen.contains("I read"), "{}", ended.screen);
+    assert_eq!(ended.code, 130, "{}", ended.screen);
+    lab.close().await?;
+    Ok(())
+}
+
+/// Two commands of the same kind, of which the second is no longer asked for.
+async fn rule(cli: Cli) -> Outcome {
+    let lab = lab(
+        cli,
+        r#"
+        [[answer]]
+        tool = { name = "Bash", input = { command = "npm test a", description = "Run the tests" }, result = "ok" }
+
+        [[answer]]
+        tool = { name = "Bash", input = { command = "npm test a" }, result = "ok" }
+
+        [[answer]]
+        text = "Both have run."
+        "#,
+    )
+    .await;
+    let mut pty = run(&lab, LARGE, &["Run it."]);
+    let asked = pty.see("Esc denies");
+    assert!(asked.contains("npm test a") && asked.contains("Run the tests"), "{asked}");
+    assert!(asked.contains("Yes, and don't ask again for Bash(npm test"), "{asked}");
+    pty.press("a");
+    let ended = pty.end();
+    assert_eq!(ended.code, 0, "{}", ended.screen);
+    assert!(ended.screen.contains("allowed, now and later"), "{}", ended.screen);
+    assert!(ended.screen.contains("Both have run."), "{}", ended.screen);
+    assert_eq!(ended.screen.matches("▸ Bash").count(), 1, "{}", ended.screen);
+    let kept = std::fs::read_to_string(lab.work().join(".claude/settings.local.json"))?;
+    assert!(kept.contains("Bash(npm test"), "{kept}");
+    lab.close().await?;
+    Ok(())
+}
+
+/// The simulated CLI says which command it was asked to run.
+async fn edit_command(cli: Cli) -> Outcome {
+    let lab = lab(
+        cli,
+        r#"
+        [[answer]]
+        tool = { name = "Bash", input = { command = "touch first" } }
+
+        [[answer]]
+        text = "Done."
+        "#,
+    )
+    .await;
+    let tape = lab.root().join("tape.jsonl");
+    let mut pty = run(&lab, USUAL, &["Do it.", "--record", &tape.to_string_lossy()]);
+    pty.see("Esc denies");
+    pty.press("e");
+    pty.see("Enter runs this");
+    // Back over the last word, and another one.
+    pty.press("\u{17}second\r");
+    let ended = pty.end();
+    assert_eq!(ended.code, 0, "{}", ended.screen);
+    assert!(ended.screen.contains("allowed, as you edited it"), "{}", ended.screen);
+    let tape = std::fs::read_to_string(tape)?;
+    assert!(tape.contains("touch second"), "{tape}");
+    lab.close().await?;
+    Ok(())
+}
+
+async fn edit_input(cli: Cli) -> Outcome {
+    let lab = lab(cli, WRITE).await;
+    let path = lab.work().join("new.txt");
+    let input = format!(r#"{{"file_path": "{}", "content": "mine\n"}}"#, path.display());
+    let editor = editor(&lab, &input);
+    let mut pty = run_with(&lab, USUAL, &["Write a file."], &[("EDITOR", &editor)]);
+    pty.see("Esc denies");
+    pty.press("e");
+    // What will be done is shown again before it is.
+    let asked = pty.see("(edited by you)");
+    assert!(asked.contains("1 + mine"), "{asked}");
+    assert!(!path.exists());
+    pty.press("\r");
+    let ended = pty.end();
+    assert_eq!(ended.code, 0, "{}", ended.screen);
+    assert_eq!(std::fs::read_to_string(path)?, "mine\n");
+    assert!(ended.is_restored);
+    lab.close().await?;
+    Ok(())
+}
+
+async fn several(cli: Cli) -> Outcome {
+    let lab = lab(
+        cli,
+        r#"
+        [[answer]]
+        tools = [
+          { name = "WebFetch", input = { url = "https://one.example/", prompt = "x" }, result = "one" },
+          { name = "WebFetch", input = { url = "https://two.example/", prompt = "x" }, result = "two" },
+        ]
+
+        [[answer]]
+        text = "Done."
+        "#,
+    )
+    .await;
+    let mut pty = run(&lab, LARGE, &["Look."]);
+    pty.see("1 of 2");
+    pty.press("y");
+    pty.see("2 of 2");
+    // Esc denies without a word.
+    pty.press("\u{1b}");
+    let ended = pty.end();
+    assert_eq!(ended.code, 0, "{}", ended.screen);
+    assert!(
+        ended.screen.contains(": allowed") && ended.screen.contains(": denied"),
+        "{}",
+        ended.screen
+    );
+    lab.close().await?;
+    Ok(())
+}
+
+async fn long(cli: Cli) -> Outcome {
+    let content = (1..=60).map(|n| format!("line {n}\\n")).collect::<String>();
+    let script = format!(
+        "[[answer]]\ntool = {{ name = \"Write\", input = {{ file_path = \"${{cwd}}/new.txt\", content = \"{content}\" }} }}\n\n[[answer]]\ntext = \"Done.\"\n"
+    );
+    let lab = lab(cli, &script).await;
+    let mut pty = run(&lab, USUAL, &["Write a file."]);
+    let asked = pty.see("more rows (v shows all)");
+    assert!(asked.contains("line 1") && asked.contains("No, and stop"), "{asked}");
+    assert!(!asked.contains("line 60"), "{asked}");
+    pty.press("v");
+    pty.until("the last line", |screen| screen.contains("60 + line 60"));
+    pty.press("y");
+    let ended = pty.end();
+    assert_eq!(ended.code, 0, "{}", ended.screen);
+    assert!(ended.screen.contains("30 + line 30"), "{}", ended.screen);
+    lab.close().await?;
+    Ok(())
+}
+
+/// The dialog closes, and the conversation goes on.
+async fn withdrawn(_: Cli) -> Outcome {
+    let stage = puppet::Stage::new();
+    let pty = stage.run(USUAL);
+    pty.see("Esc denies");
+    stage.go_on();
+    let ended = pty.end();
+    assert_eq!(ended.code, 0, "{}", ended.screen);
+    assert!(ended.screen.contains(": withdrawn"), "{}", ended.screen);
+    assert!(ended.screen.contains("Never mind."), "{}", ended.screen);
+    Ok(())
+}
+
+/// Somebody types while the model works, and means no dialog that opens just then.
+async fn early_keys(_: Cli) -> Outcome {
+    let stage = puppet::Stage::new_that_waits();
+    let mut pty = stage.run(USUAL);
+    pty.see("working");
+    pty.press("yyyyy");
+    stage.go_on();
+    pty.until("the dialog", |screen| {
+        assert!(!screen.contains("allowed"), "{screen}");
+        screen.contains("Esc denies") && !screen.contains("You were typing")
+    });
+    pty.press("y");
+    let ended = pty.end();
+    assert!(ended.screen.contains(": allowed"), "{}", ended.screen);
+    assert_eq!(ended.code, 0, "{}", ended.screen);
     Ok(())
 }

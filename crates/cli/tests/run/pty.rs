@@ -98,6 +98,7 @@ impl Pty {
         loop {
             let screen = state.parser.screen().contents();
             if is_so(&screen) {
+                show(what, &screen);
                 return screen;
             }
             let left = deadline.saturating_duration_since(Instant::now());
@@ -132,6 +133,7 @@ impl Pty {
         let shown = state.parser.screen();
         let is_restored = !shown.hide_cursor() && !shown.bracketed_paste();
         let screen = with_what_is_above(&mut state.parser);
+        show("the end", &screen);
         Ended { code, screen, bytes: state.bytes.clone(), is_restored }
     }
 }
@@ -149,4 +151,11 @@ fn with_what_is_above(parser: &mut vt100::Parser) -> String {
     screen.set_scrollback(0);
     lines.extend(screen.rows(0, columns.get()).take(rows.get().into()));
     lines.join("\n").trim_end().to_owned()
+}
+
+/// For somebody who wants to see it.
+fn show(what: &str, screen: &str) {
+    if std::env::var_os("COUNTERSIGN_TEST_SHOW").is_some() {
+        drop(writeln!(std::io::stderr(), "=== {what}\n{screen}\n==="));
+    }
 }

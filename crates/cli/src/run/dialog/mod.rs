@@ -55,7 +55,7 @@ pub(crate) enum Decision {
 /// A dialog.
 #[derive(Clone, Debug)]
 pub(crate) enum Dialog {
-    Tool(ToolDialog),
+    Tool(Box<ToolDialog>),
     Plan(PlanDialog),
     Questions(QuestionDialog),
     Form(FormDialog),

@@ -106,7 +106,7 @@ impl PlanDialog {
         let mut lines = vec![Line::new(), title, Line::new()];
         match &self.plan {
             Some(plan) => {
-                lines.extend(Markdown::text(plan).into_iter().map(|line| line.indented(2)))
+                lines.extend(Markdown::text(plan).into_iter().map(|line| line.indented(2)));
             }
             None => lines.push(Line::of(Tone::Dim, "  There is none; Claude wants to begin.")),
         }

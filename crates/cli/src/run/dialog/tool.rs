@@ -94,8 +94,8 @@ impl ToolDialog {
             return Reaction::Stay;
         }
         match key {
-            Key::Escape => return Reaction::Decided(Decision::Deny(None)),
-            Key::Char('v') => return Reaction::Print(self.whole()),
+            Key::Escape => Reaction::Decided(Decision::Deny(None)),
+            Key::Char('v') => Reaction::Print(self.whole()),
             key => match self.choices.key(key).and_then(|at| self.entries.get(at).copied()) {
                 Some(entry) => self.choose(entry),
                 None => Reaction::Stay,

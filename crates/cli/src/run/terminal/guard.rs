@@ -1,6 +1,6 @@
 //! The state of the terminal: set for keys, and put back whatever happens.
 
-use std::io::{self, Write};
+use std::io::{self, Write as _};
 use std::sync::Once;
 use std::sync::atomic::{AtomicBool, Ordering};
 

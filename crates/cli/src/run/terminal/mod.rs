@@ -5,10 +5,12 @@ pub(crate) mod guard;
 pub(crate) mod keys;
 pub(crate) mod screen;
 
+use std::future::poll_fn;
 use std::io;
+use std::task::Poll;
 
 use crossterm::event::EventStream;
-use futures_util::{FutureExt as _, StreamExt as _};
+use futures_util::StreamExt as _;
 
 use self::guard::Guard;
 use self::keys::Input;
@@ -75,10 +77,21 @@ impl Terminal {
     }
 
     /// Forgets keys that were pressed before there was anything to answer.
-    pub(crate) fn forget_keys(&mut self) {
-        if let Some(keys) = &mut self.keys {
-            while let Some(Some(Ok(_))) = keys.next().now_or_never() {}
-        }
+    pub(crate) async fn forget_keys(&mut self) {
+        let Some(keys) = &mut self.keys else { return };
+        poll_fn(|context| {
+            while let Poll::Ready(Some(Ok(_))) = keys.poll_next_unpin(context) {}
+            Poll::Ready(())
+        })
+        .await;
+    }
+
+    /// Lets go of the keyboard.
+    async fn release_keys(&mut self) {
+        // The thread that reads keys is told to end in a way that only a thread that is reading
+        // notices. Otherwise the next one would be told, and miss a key because of it.
+        self.forget_keys().await;
+        self.keys = None;
     }
 
     /// Lets the person edit a text. None if that came to nothing.
@@ -88,7 +101,7 @@ impl Terminal {
         suffix: &'static str,
     ) -> io::Result<Option<String>> {
         // The editor has the keyboard for itself.
-        self.keys = None;
+        self.release_keys().await;
         self.screen.show(Vec::new())?;
         self.guard.give();
         let edited = tokio::task::spawn_blocking(move || editor::edit(&text, suffix)).await;
@@ -97,13 +110,14 @@ impl Terminal {
     }
 
     /// Stops this process as Ctrl-Z does, until somebody has it go on.
-    pub(crate) fn suspend(&mut self) -> io::Result<()> {
-        self.keys = None;
+    pub(crate) async fn suspend(&mut self) -> io::Result<()> {
+        self.release_keys().await;
         self.screen.show(Vec::new())?;
         self.guard.give();
         // The whole group, as the terminal would: whoever started us may wait for that.
-        drop(rustix::process::kill_current_process_group(rustix::process::Signal::TSTP));
-        self.take_back()
+        let stopped = rustix::process::kill_current_process_group(rustix::process::Signal::TSTP);
+        self.take_back()?;
+        Ok(stopped?)
     }
 
     fn take_back(&mut self) -> io::Result<()> {

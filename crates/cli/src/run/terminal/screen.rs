@@ -80,7 +80,7 @@ impl<W: Write> Screen<W> {
     }
 
     /// The window has another size. What a terminal does then with what is on it differs, so all of
-    /// it is drawn again.
+    /// it is drawn again, but for the panel, which has to be made anew.
     pub(crate) fn resize(&mut self, columns: u16, rows: u16) -> io::Result<()> {
         self.measure(columns, rows);
         queue!(self.out, Clear(ClearType::All), crossterm::cursor::MoveTo(0, 0))?;
@@ -98,8 +98,7 @@ impl<W: Write> Screen<W> {
             .cloned()
             .collect();
         let last: Vec<_> = last.into_iter().rev().collect();
-        let panel = std::mem::take(&mut self.panel);
-        self.draw(&last, panel)
+        self.draw(&last, Vec::new())
     }
 
     /// Forgets where the panel is, because something else has written to the terminal.
@@ -109,13 +108,15 @@ impl<W: Write> Screen<W> {
     }
 
     fn draw(&mut self, lines: &[Line], panel: Vec<Line>) -> io::Result<()> {
-        queue!(self.out, BeginSynchronizedUpdate, Hide, MoveToColumn(0))?;
+        // Written at once, so that nobody sees half of it.
+        let mut out = Vec::new();
+        queue!(out, BeginSynchronizedUpdate, Hide, MoveToColumn(0))?;
         if self.below > 0 {
-            queue!(self.out, MoveUp(self.below.try_into().unwrap_or(u16::MAX)))?;
+            queue!(out, MoveUp(self.below.try_into().unwrap_or(u16::MAX)))?;
         }
-        queue!(self.out, Clear(ClearType::FromCursorDown))?;
+        queue!(out, Clear(ClearType::FromCursorDown))?;
         for row in lines.iter().flat_map(|line| line.wrapped(self.columns)) {
-            write!(self.out, "{}\r\n", row.rendered(self.colours))?;
+            write!(out, "{}\r\n", row.rendered(self.colours))?;
         }
         let mut rows: Vec<_> = panel.iter().flat_map(|line| line.wrapped(self.columns)).collect();
         // The last rows count: the choices are there, and the cursor.
@@ -123,19 +124,20 @@ impl<W: Write> Screen<W> {
         let last = rows.len().saturating_sub(1);
         for (number, row) in rows.iter().enumerate() {
             let end = if number == last { "" } else { "\r\n" };
-            write!(self.out, "{}{end}", row.rendered(self.colours))?;
+            write!(out, "{}{end}", row.rendered(self.colours))?;
         }
         self.below = last;
         let cursor = rows.iter().enumerate().find_map(|(at, row)| Some((at, row.cursor_column()?)));
         if let Some((at, column)) = cursor {
             if at < last {
-                queue!(self.out, MoveUp((last - at).try_into().unwrap_or(u16::MAX)))?;
+                queue!(out, MoveUp((last - at).try_into().unwrap_or(u16::MAX)))?;
             }
-            queue!(self.out, MoveToColumn(column.try_into().unwrap_or(u16::MAX)), Show)?;
+            queue!(out, MoveToColumn(column.try_into().unwrap_or(u16::MAX)), Show)?;
             self.below = at;
         }
-        queue!(self.out, EndSynchronizedUpdate)?;
+        queue!(out, EndSynchronizedUpdate)?;
         self.panel = panel;
+        self.out.write_all(&out)?;
         self.out.flush()
     }
 }
@@ -188,6 +190,7 @@ mod tests {
         screen.print(vec![line("one two three four five")]).unwrap();
         screen.show(vec![line("choose one of these")]).unwrap();
         screen.resize(14, 8).unwrap();
+        screen.show(vec![line("choose one of these")]).unwrap();
         let (shown, _) = contents(&mut screen, 30, 10);
         assert_eq!(shown, "one two three\nfour five\nchoose one of\nthese");
     }

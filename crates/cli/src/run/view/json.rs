@@ -26,7 +26,7 @@ pub(crate) fn tidy(json: &str) -> String {
             }
             '{' | '[' => {
                 text.push(c);
-                while rest.next_if(|c| c.is_ascii_whitespace()).is_some() {}
+                while rest.next_if(char::is_ascii_whitespace).is_some() {}
                 if rest.peek().is_none_or(|next| matches!(next, '}' | ']')) {
                     text.extend(rest.next());
                 } else {

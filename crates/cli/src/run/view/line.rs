@@ -204,6 +204,7 @@ impl Line {
     }
 
     /// The text alone.
+    #[cfg(test)]
     pub(crate) fn text(&self) -> String {
         self.chars.iter().map(|(_, c)| c).collect()
     }

@@ -1,0 +1,138 @@
+//! Without a terminal: nobody is asked, and what needs permission is refused.
+
+use libtest_mimic::Trial;
+use serde_json::Value;
+
+use crate::kit::{Cli, Outcome, WRITE, lab, on_both, piped, simulated};
+
+pub(crate) fn trials() -> Vec<Trial> {
+    [
+        on_both("alone::what_needs_permission_is_refused", refused),
+        simulated("alone::questions_and_plans_are_refused", asked),
+        simulated("alone::text_and_notes_apart", apart),
+        simulated("alone::the_prompt_from_standard_input", from_standard_input),
+        simulated("alone::events_as_json", json),
+        simulated("alone::a_turn_that_fails", failed),
+        simulated("alone::no_cli", no_cli),
+        simulated("alone::wrong_arguments", wrong),
+    ]
+    .into_iter()
+    .flatten()
+    .collect()
+}
+
+async fn refused(cli: Cli) -> Outcome {
+    let lab = lab(cli, WRITE).await;
+    let ended = piped(&lab, &["Write a file."], "");
+    assert_eq!(ended.code, Some(4), "{ended:?}");
+    assert!(
+        ended.out.contains("I read: ") && ended.out.contains("nobody can be asked"),
+        "{ended:?}"
+    );
+    assert!(ended.err.contains("nobody could be asked"), "{ended:?}");
+    assert!(!lab.work().join("new.txt").exists());
+    lab.close().await?;
+    Ok(())
+}
+
+async fn asked(cli: Cli) -> Outcome {
+    let script = r#"
+        [[answer]]
+        tool = { name = "AskUserQuestion", input_json = '''{"questions": [{"question": "Which?", "header": "W", "multiSelect": false, "options": [{"label": "A", "description": "a"}, {"label": "B", "description": "b"}]}]}''' }
+
+        [[answer]]
+        tool = { name = "ExitPlanMode", input = {} }
+
+        [[answer]]
+        text = "I read: ${result}"
+    "#;
+    let lab = lab(cli, script).await;
+    let ended = piped(&lab, &["--mode", "plan", "Ask me."], "");
+    assert_eq!(ended.code, Some(4), "{ended:?}");
+    assert!(ended.err.contains("2 calls needed permission"), "{ended:?}");
+    lab.close().await?;
+    Ok(())
+}
+
+async fn apart(cli: Cli) -> Outcome {
+    let lab = lab(cli, WRITE).await;
+    let ended = piped(&lab, &["--mode", "accept-edits", "Write a file."], "");
+    assert_eq!(ended.code, Some(0), "{ended:?}");
+    assert!(ended.out.starts_with("I will write it.\nI read: "), "{ended:?}");
+    assert!(ended.err.contains("● Write  new.txt (+1 −0) ✓"), "{ended:?}");
+    assert!(ended.err.contains("countersign run --resume "), "{ended:?}");
+    assert!(!ended.err.contains('\u{1b}') && !ended.out.contains('\u{1b}'), "{ended:?}");
+    lab.close().await?;
+    Ok(())
+}
+
+async fn from_standard_input(cli: Cli) -> Outcome {
+    let script = "[[answer]]\nwhen = { text = \"from the pipe\" }\ntext = \"I have it.\"\n";
+    let lab = lab(cli, script).await;
+    for arguments in [&["-"][..], &[]] {
+        let ended = piped(&lab, arguments, "This comes from the pipe.\n");
+        assert_eq!((ended.code, &*ended.out), (Some(0), "I have it.\n"), "{ended:?}");
+    }
+    lab.close().await?;
+    Ok(())
+}
+
+async fn json(cli: Cli) -> Outcome {
+    let lab = lab(cli, WRITE).await;
+    let ended = piped(&lab, &["--json", "Write a file."], "");
+    assert_eq!(ended.code, Some(4), "{ended:?}");
+    let events: Vec<Value> =
+        ended.out.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let kinds: Vec<_> = events.iter().filter_map(|event| event["type"].as_str()).collect();
+    let expected = ["session", "text", "tool_call", "tool_done", "text", "result"];
+    assert_eq!(kinds, expected, "{ended:?}");
+    assert_eq!(events[2]["name"], "Write");
+    assert_eq!(events[2]["input"]["content"], "new\n");
+    assert!(events[3]["denied"].as_str().unwrap().contains("nobody can be asked"));
+    let result = &events[5];
+    assert_eq!((&result["ok"], &result["refused"]), (&true.into(), &1.into()), "{result}");
+    assert_eq!(result["denials"][0]["name"], "Write");
+    let error: Value = serde_json::from_str(ended.err.lines().last().unwrap()).unwrap();
+    assert_eq!(error["exit"], 4);
+    lab.close().await?;
+    Ok(())
+}
+
+async fn failed(cli: Cli) -> Outcome {
+    let script =
+        "[[answer]]\nerror = { status = 403, message = \"not for \\u001b[31myou\" }\ntimes = 20\n";
+    let lab = lab(cli, script).await;
+    let ended = piped(&lab, &["Say it."], "");
+    assert_eq!(ended.code, Some(1), "{ended:?}");
+    assert!(ended.err.contains("the turn failed"), "{ended:?}");
+    assert!(!ended.err.contains('\u{1b}') && !ended.out.contains('\u{1b}'), "{ended:?}");
+    lab.close().await?;
+    Ok(())
+}
+
+async fn no_cli(cli: Cli) -> Outcome {
+    let lab = lab(cli, WRITE).await;
+    let ended = piped(&lab, &["Say it.", "--cli", "/nowhere/claude"], "");
+    assert_eq!(ended.code, Some(5), "{ended:?}");
+    assert!(
+        ended.err.contains("/nowhere/claude") && ended.err.contains("npm install"),
+        "{ended:?}"
+    );
+    lab.close().await?;
+    Ok(())
+}
+
+async fn wrong(cli: Cli) -> Outcome {
+    let lab = lab(cli, WRITE).await;
+    for arguments in [
+        &["Say it.", "-i"][..],
+        &[" "],
+        &["Say it.", "--mode", "bypassPermissions"],
+        &["Say it.", "--cwd", "/nowhere"],
+    ] {
+        let ended = piped(&lab, arguments, "");
+        assert_eq!(ended.code, Some(2), "{arguments:?} {ended:?}");
+    }
+    lab.close().await?;
+    Ok(())
+}

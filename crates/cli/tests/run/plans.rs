@@ -1,0 +1,144 @@
+//! What is to become of a plan?
+
+use libtest_mimic::Trial;
+
+use crate::kit::{Cli, LARGE, Outcome, editor, lab, on_both, run, run_with, simulated};
+
+/// The model writes its plan to the file that the CLI names, shows it, and does it.
+const PLAN: &str = r##"
+[[answer]]
+tool = { name = "Write", input = { file_path = "${plan_file}", content = "# The plan\n\n1. Write it.\n" } }
+
+[[answer]]
+tool = { name = "ExitPlanMode", input = {} }
+
+[[answer]]
+when = { error = true, tool = "ExitPlanMode" }
+text = "I read: ${result}"
+
+[[answer]]
+tool = { name = "Write", input = { file_path = "${cwd}/new.txt", content = "new\n" } }
+
+[[answer]]
+text = "The plan is done."
+"##;
+
+pub(crate) fn trials() -> Vec<Trial> {
+    [
+        on_both("plans::accept_edits", accept_edits),
+        simulated("plans::by_hand", by_hand),
+        simulated("plans::clear_context", clear_context),
+        simulated("plans::keep_planning", keep_planning),
+        simulated("plans::edited", edited),
+    ]
+    .into_iter()
+    .flatten()
+    .collect()
+}
+
+const ASKED: &str = "What should become of the plan?";
+
+async fn accept_edits(cli: Cli) -> Outcome {
+    let lab = lab(cli, PLAN).await;
+    let mut pty = run(&lab, LARGE, &["--mode", "plan", "Make a plan."]);
+    let asked = pty.see(ASKED);
+    assert!(asked.contains("1. Write it."), "{asked}");
+    pty.press("2");
+    // Nobody is asked for the edit.
+    let ended = pty.end();
+    assert_eq!(ended.code, 0, "{}", ended.screen);
+    assert!(ended.screen.contains("The plan is done."), "{}", ended.screen);
+    assert!(ended.screen.contains(": approved"), "{}", ended.screen);
+    assert!(lab.work().join("new.txt").exists());
+    lab.close().await?;
+    Ok(())
+}
+
+async fn by_hand(cli: Cli) -> Outcome {
+    let lab = lab(cli, PLAN).await;
+    let mut pty = run(&lab, LARGE, &["--mode", "plan", "Make a plan."]);
+    pty.see(ASKED);
+    pty.press("3");
+    // The edit is asked for.
+    pty.see("Esc denies");
+    assert!(!lab.work().join("new.txt").exists());
+    pty.press("y");
+    let ended = pty.end();
+    assert_eq!(ended.code, 0, "{}", ended.screen);
+    assert!(lab.work().join("new.txt").exists());
+    lab.close().await?;
+    Ok(())
+}
+
+async fn clear_context(cli: Cli) -> Outcome {
+    let script = r##"
+        [[answer]]
+        tool = { name = "Write", input = { file_path = "${plan_file}", content = "# The plan\n\n1. Write it.\n" } }
+
+        [[answer]]
+        tool = { name = "ExitPlanMode", input = {} }
+
+        [[answer]]
+        when = { text = "Implement the following plan", first = "Implement the following plan" }
+        tool = { name = "Write", input = { file_path = "${cwd}/new.txt", content = "new\n" } }
+
+        [[answer]]
+        when = { first = "Implement the following plan", tool = "Write" }
+        text = "The plan is done."
+    "##;
+    let lab = lab(cli, script).await;
+    let mut pty = run(&lab, LARGE, &["--mode", "plan", "Make a plan."]);
+    pty.see(ASKED);
+    pty.press("1");
+    let ended = pty.end();
+    assert_eq!(ended.code, 0, "{}", ended.screen);
+    assert!(ended.screen.contains("a new conversation begins"), "{}", ended.screen);
+    assert!(ended.screen.contains("The plan is done."), "{}", ended.screen);
+    assert!(lab.work().join("new.txt").exists());
+    // It is another session.
+    let sessions: std::collections::BTreeSet<_> = ended
+        .screen
+        .split("session ")
+        .skip(1)
+        .filter_map(|rest| rest.split_whitespace().next())
+        .collect();
+    assert_eq!(sessions.len(), 2, "{}", ended.screen);
+    lab.close().await?;
+    Ok(())
+}
+
+async fn keep_planning(cli: Cli) -> Outcome {
+    let lab = lab(cli, PLAN).await;
+    let mut pty = run(&lab, LARGE, &["--mode", "plan", "Make a plan."]);
+    pty.see(ASKED);
+    pty.press("n");
+    pty.see("What should Claude change?");
+    pty.press("Measure first\r");
+    let ended = pty.end();
+    assert_eq!(ended.code, 0, "{}", ended.screen);
+    let read = ended.screen.split("I read: ").last().unwrap_or_default();
+    assert!(read.contains("Measure first"), "{}", ended.screen);
+    assert!(!lab.work().join("new.txt").exists());
+    lab.close().await?;
+    Ok(())
+}
+
+async fn edited(cli: Cli) -> Outcome {
+    let lab = lab(cli, PLAN).await;
+    let tape = lab.root().join("tape.jsonl");
+    let editor = editor(&lab, "# The plan\n\n1. Measure.\n");
+    let record = tape.to_string_lossy();
+    let arguments = ["--mode", "plan", "Make a plan.", "--record", &record];
+    let mut pty = run_with(&lab, LARGE, &arguments, &[("VISUAL", &editor)]);
+    pty.see(ASKED);
+    pty.press("e");
+    let asked = pty.see("(edited by you)");
+    assert!(asked.contains("1. Measure."), "{asked}");
+    pty.press("2");
+    let ended = pty.end();
+    assert_eq!(ended.code, 0, "{}", ended.screen);
+    assert!(ended.screen.contains("approved, as you edited it"), "{}", ended.screen);
+    assert!(std::fs::read_to_string(tape)?.contains("1. Measure."));
+    lab.close().await?;
+    Ok(())
+}

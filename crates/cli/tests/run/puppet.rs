@@ -1,0 +1,129 @@
+//! A CLI that does what it is told when it is told: for what the others do not do.
+
+use std::io::{BufRead as _, Read as _, Write as _};
+use std::os::unix::net::{UnixListener, UnixStream};
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use portable_pty::CommandBuilder;
+use serde_json::{Value, json};
+use tempfile::TempDir;
+
+use crate::kit;
+use crate::pty::Pty;
+
+/// Says to this very program that it is to be that CLI, and where it is told to go on.
+const PUPPET: &str = "COUNTERSIGN_TEST_PUPPET";
+
+/// Says to it that it waits before it asks, and does not withdraw what it asks.
+const WAITS: &str = "COUNTERSIGN_TEST_PUPPET_WAITS";
+
+/// A folder with that CLI.
+pub(crate) struct Stage {
+    folder: TempDir,
+    socket: UnixListener,
+    waits: bool,
+}
+
+impl Stage {
+    /// One that asks, and withdraws it when it is told to go on.
+    pub(crate) fn new() -> Self {
+        Self::with(false)
+    }
+
+    /// One that asks when it is told to go on.
+    pub(crate) fn new_that_waits() -> Self {
+        Self::with(true)
+    }
+
+    fn with(waits: bool) -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        let socket = UnixListener::bind(folder.path().join("socket")).unwrap();
+        let this = std::env::current_exe().unwrap();
+        kit::program(&folder.path().join("claude"), &format!("exec '{}' \"$@\"", this.display()));
+        Self { folder, socket, waits }
+    }
+
+    pub(crate) fn run(&self, size: (u16, u16)) -> Pty {
+        let mut command = CommandBuilder::new(env!("CARGO_BIN_EXE_countersign"));
+        let program = self.path("claude");
+        command.args(["run", "Go.", "--cli", &program.to_string_lossy()]);
+        command.env_clear();
+        command.env("TERM", "xterm");
+        command.env("PATH", "/usr/bin:/bin");
+        command.env("HOME", self.folder.path());
+        command.env(PUPPET, self.path("socket"));
+        if self.waits {
+            command.env(WAITS, "1");
+        }
+        command.cwd(self.folder.path());
+        Pty::start(command, size)
+    }
+
+    fn path(&self, name: &str) -> PathBuf {
+        self.folder.path().join(name)
+    }
+
+    /// Lets it go on.
+    pub(crate) fn go_on(&self) {
+        // It waits for the end of what it is told, which is nothing.
+        drop(self.socket.accept().unwrap());
+    }
+}
+
+fn write_line(line: &Value) {
+    #[expect(clippy::disallowed_methods, reason = "it is what the program that is played does")]
+    let mut out = std::io::stdout().lock();
+    writeln!(out, "{line}").and_then(|()| out.flush()).unwrap();
+}
+
+fn wait(socket: &std::ffi::OsStr) {
+    UnixStream::connect(socket).unwrap().read_to_end(&mut Vec::new()).unwrap();
+}
+
+/// Plays that CLI, if that is what this program was started for.
+pub(crate) fn as_a_puppet() -> Option<ExitCode> {
+    let socket = std::env::var_os(PUPPET)?;
+    let waits = std::env::var_os(WAITS).is_some();
+    let ask = json!({"type": "control_request", "request_id": "ask", "request": {
+        "subtype": "can_use_tool", "tool_name": "Bash", "tool_use_id": "toolu_1",
+        "input": {"command": "make"},
+    }});
+    let result = json!({
+        "type": "result", "subtype": "success", "is_error": false, "session_id": "puppet",
+        "duration_ms": 0, "duration_api_ms": 0, "num_turns": 1, "total_cost_usd": 0, "result": "",
+    });
+    let text = json!({"type": "assistant", "session_id": "puppet", "parent_tool_use_id": null,
+        "message": {"id": "m", "type": "message", "role": "assistant", "model": "m",
+            "content": [{"type": "text", "text": "Never mind."}], "stop_reason": null,
+            "stop_sequence": null, "usage": {"input_tokens": 1, "output_tokens": 1}}});
+    if std::env::args().any(|word| word == "--version") {
+        write_line(&json!("2.1.325 (Claude Code)"));
+        return Some(ExitCode::SUCCESS);
+    }
+    for line in std::io::stdin().lock().lines() {
+        let line: Value = serde_json::from_str(&line.unwrap()).unwrap();
+        match line["type"].as_str() {
+            Some("control_request") => {
+                let response = json!({"subtype": "success", "request_id": line["request_id"],
+                    "response": {"commands": [], "agents": [], "models": [], "account": {},
+                        "output_style": "default", "available_output_styles": []}});
+                write_line(&json!({"type": "control_response", "response": response}));
+            }
+            Some("user") if waits => {
+                wait(&socket);
+                write_line(&ask);
+            }
+            Some("user") => {
+                write_line(&ask);
+                wait(&socket);
+                write_line(&json!({"type": "control_cancel_request", "request_id": "ask"}));
+                write_line(&text);
+                write_line(&result);
+            }
+            Some("control_response") => write_line(&result),
+            _ => {}
+        }
+    }
+    Some(ExitCode::SUCCESS)
+}
