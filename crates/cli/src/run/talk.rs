@@ -27,8 +27,12 @@ use crate::failure::{Exit, Failure};
 /// Within this time a second Ctrl-C means the end of the session.
 const AGAIN: Duration = Duration::from_secs(2);
 
-/// Whoever pressed a key within this time before a dialog opened was not answering it.
+/// Whoever was typing when a dialog opened is not answering it until there is a pause of this length.
 const TYPING: Duration = Duration::from_millis(700);
+
+/// Nobody reads a dialog and answers it within this time. Keys that come earlier were meant for
+/// something else, or for the dialog before.
+const READING: Duration = Duration::from_millis(200);
 
 /// How often the time that something takes is shown anew.
 const TICK: Duration = Duration::from_millis(500);
@@ -94,6 +98,7 @@ pub(crate) async fn run(job: Job) -> Result<ExitCode, Failure> {
         ctrl_c: None,
         stray: None,
         opened: None,
+        listens: Instant::now(),
         since: Instant::now(),
         introduced: None,
     };
@@ -129,8 +134,9 @@ struct Talk {
     ctrl_c: Option<Instant>,
     /// When a key was pressed last that was for nothing.
     stray: Option<Instant>,
-    /// The dialog that was opened last.
+    /// The dialog that was opened last, and from when on it takes keys.
     opened: Option<u64>,
+    listens: Instant,
     /// When the turn began.
     since: Instant,
     /// The session and model that were last said.
@@ -274,11 +280,8 @@ impl Talk {
         let mut tick = tokio::time::interval(TICK);
         tick.set_missed_tick_behavior(MissedTickBehavior::Delay);
         loop {
-            if self.is_asking() && self.opened != self.desk.shown() {
-                // Keys that were pressed before it could be read are no answer to it.
-                self.terminal.forget_keys().await;
-            }
             self.draw(idle)?;
+            let (is_deaf, listens) = (self.is_deaf(), self.listens);
             let interrupted = async {
                 match &mut self.interrupting {
                     Some(interrupting) => interrupting.await,
@@ -293,6 +296,7 @@ impl Talk {
                 answer = interrupted => Step::Interrupted(answer),
                 event = turn.next() => Step::Event(event.map(Box::new)),
                 happened = self.desk.next() => Step::Desk(happened),
+                () = tokio::time::sleep_until(listens), if is_deaf => Step::Tick,
                 _ = tick.tick(), if !idle => Step::Tick,
             };
             if let Some(next) = self.step(step, &handle, idle).await? {
@@ -384,14 +388,24 @@ impl Talk {
         self.interrupting.is_none() && self.desk.shown().is_some()
     }
 
-    /// Whether the person is typing something that is not meant for the dialog.
-    fn is_typing(&self) -> bool {
-        self.stray.is_some_and(|at| at.elapsed() < TYPING)
+    /// Whether the dialog does not take keys yet.
+    fn is_deaf(&self) -> bool {
+        self.is_asking() && Instant::now() < self.listens
+    }
+
+    /// Opens the dialog that is asked for now.
+    fn open(&mut self, columns: usize, rows: usize) -> Result<(), Failure> {
+        self.opened = self.desk.shown();
+        let typing = self.stray.map(|at| at + TYPING);
+        self.listens =
+            typing.into_iter().chain([Instant::now() + READING]).max().unwrap_or(self.listens);
+        let opening = self.desk.dialog().map(|dialog| dialog.opening(columns, rows));
+        Ok(self.terminal.print(opening.unwrap_or_default())?)
     }
 
     async fn answer(&mut self, key: &Key) -> Result<(), Failure> {
-        if self.is_typing() {
-            self.stray = Some(Instant::now());
+        if self.is_deaf() {
+            self.listens = Instant::now() + TYPING;
             return Ok(());
         }
         let Some(dialog) = self.desk.dialog() else { return Ok(()) };
@@ -449,20 +463,20 @@ impl Talk {
         let (columns, rows) = (self.terminal.columns(), self.terminal.rows());
         let mut panel = Vec::new();
         if self.is_asking() {
-            let (shown, count) = (self.desk.shown(), self.desk.count());
-            if self.opened != shown {
-                self.opened = shown;
-                let opening = self.desk.dialog().map(|dialog| dialog.opening(columns, rows));
-                self.terminal.print(opening.unwrap_or_default())?;
+            if self.opened != self.desk.shown() {
+                self.open(columns, rows)?;
             }
-            if self.is_typing() {
-                panel.push(Line::of(Tone::Warn, "You were typing: wait a moment, then answer."));
-            }
+            let (count, is_deaf) = (self.desk.count(), self.is_deaf());
             if let Some(dialog) = self.desk.dialog() {
                 if let Some((number, of)) = count {
                     panel.push(Line::of(Tone::Warn, &format!("{number} of {of}")));
                 }
                 panel.extend(dialog.lines(columns, rows - panel.len()));
+            }
+            if is_deaf {
+                // In the place of the line that says which keys there are.
+                panel.pop();
+                panel.push(Line::of(Tone::Dim, "…"));
             }
         } else if idle {
             panel.extend(self.feed.live(columns));

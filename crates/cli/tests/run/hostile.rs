@@ -32,10 +32,15 @@ async fn hostile(cli: Cli) -> Outcome {
     let asked = pty.see("Esc denies");
     assert!(asked.contains("\\u{1b}]0;owned\\u{7}"), "{asked}");
     pty.press("y");
-    pty.see("ls \\u{1b}]0;owned");
-    pty.until("the next dialog", |screen| screen.contains("D\\u{1b}[6n"));
+    pty.until("the command", |screen| {
+        screen.contains("ls \\u{1b}]0;owned")
+            && screen.contains("D\\u{1b}[6n")
+            && screen.contains("Esc denies")
+    });
     pty.press("y");
-    pty.see("H\\u{1b}[6n");
+    pty.until("the question", |screen| {
+        screen.contains("H\\u{1b}[6n") && screen.contains("Esc answers nothing")
+    });
     pty.press("1");
     let ended = pty.end();
     assert_eq!(ended.code, 0, "{}", ended.screen);

@@ -36,7 +36,7 @@ pub(crate) fn trials() -> Vec<Trial> {
     .collect()
 }
 
-const ASKED: &str = "What should become of the plan?";
+const ASKED: &str = "Esc keeps planning";
 
 async fn accept_edits(cli: Cli) -> Outcome {
     let lab = lab(cli, PLAN).await;
@@ -132,7 +132,9 @@ async fn edited(cli: Cli) -> Outcome {
     let mut pty = run_with(&lab, LARGE, &arguments, &[("VISUAL", &editor)]);
     pty.see(ASKED);
     pty.press("e");
-    let asked = pty.see("(edited by you)");
+    let asked = pty.until("the plan as it is now", |screen| {
+        screen.contains("(edited by you)") && screen.contains(ASKED)
+    });
     assert!(asked.contains("1. Measure."), "{asked}");
     pty.press("2");
     let ended = pty.end();

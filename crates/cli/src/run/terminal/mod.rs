@@ -76,21 +76,17 @@ impl Terminal {
         }
     }
 
-    /// Forgets keys that were pressed before there was anything to answer.
-    pub(crate) async fn forget_keys(&mut self) {
-        let Some(keys) = &mut self.keys else { return };
-        poll_fn(|context| {
-            while let Poll::Ready(Some(Ok(_))) = keys.poll_next_unpin(context) {}
-            Poll::Ready(())
-        })
-        .await;
-    }
-
     /// Lets go of the keyboard.
     async fn release_keys(&mut self) {
         // The thread that reads keys is told to end in a way that only a thread that is reading
         // notices. Otherwise the next one would be told, and miss a key because of it.
-        self.forget_keys().await;
+        if let Some(keys) = &mut self.keys {
+            poll_fn(|context| {
+                while let Poll::Ready(Some(Ok(_))) = keys.poll_next_unpin(context) {}
+                Poll::Ready(())
+            })
+            .await;
+        }
         self.keys = None;
     }
 
