@@ -51,6 +51,11 @@ impl Output {
         self.out.get_ref().current_choice() != ColorChoice::Never
     }
 
+    /// Whether nothing is to be said besides the result.
+    pub(crate) const fn is_quiet(&self) -> bool {
+        self.quiet
+    }
+
     /// Whether JSON is wanted in place of text.
     pub(crate) const fn is_json(&self) -> bool {
         self.json

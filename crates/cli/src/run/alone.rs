@@ -56,6 +56,7 @@ pub(crate) async fn run(
         builder = builder.partial_messages();
     }
     let mut signals = Signals::new()?;
+    let builder = super::options::with_what_it_knows(builder).await;
     let mut session = builder.connect().await.map_err(|error| ending::not_begun(&error))?;
     let mut said = Said { json: output.is_json(), feed: Feed::new(place), output, in_line: false };
     let end = held(&mut session, prompt, &mut said, &mut signals).await;
@@ -157,7 +158,7 @@ impl Said<'_> {
                     init.cwd.clone(),
                     format!("session {}", init.session_id),
                 ];
-                self.output.note(plain(&parts.join(" · ")));
+                self.say(&plain(&parts.join(" · ")));
             }
             TurnEvent::TextDelta { text, parent: None } => {
                 self.in_line = true;
@@ -192,9 +193,16 @@ impl Said<'_> {
         }
         // An empty line would be a gap in nothing.
         if !line.is_empty() {
-            self.output.note(line.rendered(true));
+            self.say(&line.rendered(true));
         }
         Ok(())
+    }
+
+    /// Says something besides the text.
+    fn say(&mut self, words: &str) {
+        if !self.output.is_quiet() {
+            self.output.note(words);
+        }
     }
 
     fn result(&mut self, outcome: &Outcome, refused: usize) -> Result<(), Failure> {
@@ -205,7 +213,7 @@ impl Said<'_> {
             self.note(&line)?;
         }
         if let Some(id) = outcome.session_id() {
-            self.output.note(plain(&format!("To go on: countersign run --resume {id}")));
+            self.say(&plain(&format!("To go on: countersign run --resume {id}")));
         }
         Ok(())
     }

@@ -7,10 +7,11 @@ use std::task::{Context, Poll};
 use countersign::SessionBuilder;
 use countersign::permission::{
     AskKind, HandlerFailure, PermissionAnswer, PermissionAsk, PermissionHandler, PlanAsk,
-    QuestionAsk,
+    PlanChoice, QuestionAsk,
 };
 use countersign::protocol::ask::{Elicitation, ElicitationAction, ElicitationAnswer};
 use countersign::protocol::permission::DecisionClassification;
+use countersign::protocol::tool::ToolInput;
 use tokio::sync::{mpsc, oneshot};
 
 use super::dialog::form::FormDialog;
@@ -153,7 +154,15 @@ impl Desk {
     pub(crate) fn take(&mut self, asked: Asked) {
         let (waiting, dialog, title) = match asked {
             Asked::Permission(ask, sender) => {
-                let title = Title::new(ask.tool_name(), ask.input(), &self.place);
+                let title = match ask.tool() {
+                    ToolInput::ExitPlanMode(_) => named("The plan"),
+                    ToolInput::AskUserQuestion(questions) => {
+                        let headers: Vec<_> =
+                            questions.questions.iter().map(|asked| &*asked.header).collect();
+                        named(&headers.join(" / "))
+                    }
+                    _ => Title::new(ask.tool_name(), ask.input(), &self.place),
+                };
                 // What is not known here is refused: nobody will answer.
                 let Some((waiting, dialog)) = self.put(ask, sender) else { return };
                 (waiting, dialog, title)
@@ -252,6 +261,10 @@ impl Desk {
     }
 }
 
+fn named(name: &str) -> Title {
+    Title { tool: name.to_owned(), object: String::new() }
+}
+
 fn said(title: &Title, tone: Tone, words: &str) -> Line {
     title.line((Tone::Dim, "▸")).and(Tone::Dim, ": ").and(tone, words).hanging(2)
 }
@@ -269,10 +282,16 @@ fn words(decision: &Decision) -> (Tone, String) {
         Decision::Deny(None) => (Tone::Bad, "denied".to_owned()),
         Decision::Deny(Some(reason)) => (Tone::Bad, format!("denied: {reason}")),
         Decision::Stop => (Tone::Bad, "denied, and stopped".to_owned()),
-        Decision::Approve { edited: Some(_), .. } => {
-            (Tone::Good, "approved, as you edited it".to_owned())
+        Decision::Approve { choice, edited, .. } => {
+            let edited = if edited.is_some() { ", as you edited it" } else { "" };
+            let how = match choice {
+                PlanChoice::ClearContextAndAcceptEdits => ", in a new conversation",
+                PlanChoice::AcceptEdits => ", and edits are accepted",
+                PlanChoice::ApproveManually => ", and each edit is asked for",
+                _ => "",
+            };
+            (Tone::Good, format!("approved{edited}{how}"))
         }
-        Decision::Approve { .. } => (Tone::Good, "approved".to_owned()),
         Decision::KeepPlanning(feedback) => (Tone::Warn, format!("not yet: {feedback}")),
         Decision::Answers(given) => {
             let given: Vec<_> = given.iter().map(in_words).collect();

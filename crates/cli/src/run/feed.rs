@@ -24,6 +24,7 @@ pub(crate) enum About {
     Text,
     Calls,
     Notices,
+    Summary,
 }
 
 /// A call that is running.
@@ -194,7 +195,7 @@ impl Feed {
                 (Title::new(&call.name, &call.input, &self.place), self.depth(call.parent.as_ref()))
             }
         };
-        let lines = call::done(&title, call, columns.saturating_sub(depth * 2));
+        let lines = call::done(&title, call, &self.place, columns.saturating_sub(depth * 2));
         let lines = lines.into_iter().map(|line| line.indented(depth * 2)).collect();
         self.about(About::Calls, lines)
     }

@@ -248,9 +248,7 @@ impl Talk {
                 } else if let Some(error) = outcome.error() {
                     lines.extend(self.feed.notice(Tone::Bad, &error));
                 }
-                self.feed.about(About::Nothing, vec![Line::new()]);
-                lines.push(Line::new());
-                lines.extend(summary::of(&outcome));
+                lines.extend(self.feed.about(About::Summary, summary::of(&outcome)));
                 self.terminal.print(lines)?;
                 Ok(Ok(outcome))
             }

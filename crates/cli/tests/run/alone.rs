@@ -62,6 +62,8 @@ async fn apart(cli: Cli) -> Outcome {
     assert!(ended.err.contains("● Write  new.txt (+1 −0) ✓"), "{ended:?}");
     assert!(ended.err.contains("countersign run --resume "), "{ended:?}");
     assert!(!ended.err.contains('\u{1b}') && !ended.out.contains('\u{1b}'), "{ended:?}");
+    let quiet = piped(&lab, &["--quiet", "--mode", "accept-edits", "Write it again."], "");
+    assert_eq!((quiet.code, &*quiet.err), (Some(0), ""), "{quiet:?}");
     lab.close().await?;
     Ok(())
 }

@@ -18,14 +18,23 @@ const PUPPET: &str = "COUNTERSIGN_TEST_PUPPET";
 /// Says to it that it waits before it asks, and does not withdraw what it asks.
 const WAITS: &str = "COUNTERSIGN_TEST_PUPPET_WAITS";
 
+/// Says to it what else it asks at once; then it says what it was told.
+const ASKS: &str = "COUNTERSIGN_TEST_PUPPET_ASKS";
+
 /// A folder with that CLI.
 pub(crate) struct Stage {
     folder: TempDir,
     socket: UnixListener,
     waits: bool,
+    asks: Option<Value>,
 }
 
 impl Stage {
+    /// One that asks this, and says what it was told.
+    pub(crate) fn that_asks(request: Value) -> Self {
+        Self { asks: Some(request), ..Self::with(false) }
+    }
+
     /// One that asks, and withdraws it when it is told to go on.
     pub(crate) fn new() -> Self {
         Self::with(false)
@@ -41,7 +50,7 @@ impl Stage {
         let socket = UnixListener::bind(folder.path().join("socket")).unwrap();
         let this = std::env::current_exe().unwrap();
         kit::program(&folder.path().join("claude"), &format!("exec '{}' \"$@\"", this.display()));
-        Self { folder, socket, waits }
+        Self { folder, socket, waits, asks: None }
     }
 
     pub(crate) fn run(&self, size: (u16, u16)) -> Pty {
@@ -55,6 +64,9 @@ impl Stage {
         command.env(PUPPET, self.path("socket"));
         if self.waits {
             command.env(WAITS, "1");
+        }
+        if let Some(asks) = &self.asks {
+            command.env(ASKS, asks.to_string());
         }
         command.cwd(self.folder.path());
         Pty::start(command, size)
@@ -85,18 +97,25 @@ fn wait(socket: &std::ffi::OsStr) {
 pub(crate) fn as_a_puppet() -> Option<ExitCode> {
     let socket = std::env::var_os(PUPPET)?;
     let waits = std::env::var_os(WAITS).is_some();
-    let ask = json!({"type": "control_request", "request_id": "ask", "request": {
-        "subtype": "can_use_tool", "tool_name": "Bash", "tool_use_id": "toolu_1",
-        "input": {"command": "make"},
-    }});
+    let asks = std::env::var(ASKS).ok();
+    let request = match &asks {
+        Some(request) => serde_json::from_str(request).unwrap(),
+        None => json!({
+            "subtype": "can_use_tool", "tool_name": "Bash", "tool_use_id": "toolu_1",
+            "input": {"command": "make"},
+        }),
+    };
+    let ask = json!({"type": "control_request", "request_id": "ask", "request": request});
     let result = json!({
         "type": "result", "subtype": "success", "is_error": false, "session_id": "puppet",
         "duration_ms": 0, "duration_api_ms": 0, "num_turns": 1, "total_cost_usd": 0, "result": "",
     });
-    let text = json!({"type": "assistant", "session_id": "puppet", "parent_tool_use_id": null,
-        "message": {"id": "m", "type": "message", "role": "assistant", "model": "m",
-            "content": [{"type": "text", "text": "Never mind."}], "stop_reason": null,
-            "stop_sequence": null, "usage": {"input_tokens": 1, "output_tokens": 1}}});
+    let text = |text: &str| {
+        json!({"type": "assistant", "session_id": "puppet", "parent_tool_use_id": null,
+            "message": {"id": "m", "type": "message", "role": "assistant", "model": "m",
+                "content": [{"type": "text", "text": text}], "stop_reason": null,
+                "stop_sequence": null, "usage": {"input_tokens": 1, "output_tokens": 1}}})
+    };
     if std::env::args().any(|word| word == "--version") {
         write_line(&json!("2.1.325 (Claude Code)"));
         return Some(ExitCode::SUCCESS);
@@ -114,14 +133,18 @@ pub(crate) fn as_a_puppet() -> Option<ExitCode> {
                 wait(&socket);
                 write_line(&ask);
             }
+            Some("user") if asks.is_some() => write_line(&ask),
             Some("user") => {
                 write_line(&ask);
                 wait(&socket);
                 write_line(&json!({"type": "control_cancel_request", "request_id": "ask"}));
-                write_line(&text);
+                write_line(&text("Never mind."));
                 write_line(&result);
             }
-            Some("control_response") => write_line(&result),
+            Some("control_response") => {
+                write_line(&text(&format!("I was told {}", line["response"]["response"])));
+                write_line(&result);
+            }
             _ => {}
         }
     }

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use countersign::protocol::RawJson;
-use countersign::protocol::tool::{ToolInput, current_name};
+use countersign::protocol::tool::{ToolInput, ToolOutput, current_name};
 use countersign::turn::{Decision, ToolCall};
 
 use super::diff;
@@ -12,6 +12,9 @@ use super::place::{Found, Place};
 
 /// How many lines of a result are shown.
 const FOLDED: usize = 4;
+
+/// How many lines of a change are shown.
+const CHANGED: usize = 10;
 
 /// What a call is, in a few words.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -92,7 +95,7 @@ pub(crate) fn tool_name(name: &str) -> String {
 }
 
 /// A call that is over, with some of what came of it.
-pub(crate) fn done(title: &Title, call: &ToolCall, columns: usize) -> Vec<Line> {
+pub(crate) fn done(title: &Title, call: &ToolCall, place: &Place, columns: usize) -> Vec<Line> {
     let failed = call.result.as_ref().is_none_or(|result| result.is_error);
     let denied = matches!(call.decision, Decision::Denied { .. });
     let mark = if failed { (Tone::Bad, "●") } else { (Tone::Good, "●") };
@@ -105,11 +108,62 @@ pub(crate) fn done(title: &Title, call: &ToolCall, columns: usize) -> Vec<Line> 
     if matches!(call.decision, Decision::Allowed { changed: true, .. }) {
         end = end.and(Tone::Warn, " with your input");
     }
-    let title = title.line(mark).cut(columns.saturating_sub(end.width()));
-    let mut lines = vec![title.followed_by(end)];
+    let written = written(call);
+    let title = match &written {
+        // What was really changed, whatever the file was like before.
+        Some((path, change)) => {
+            Title { tool: title.tool.clone(), object: changed(place, path, change) }.line(mark)
+        }
+        None => title.line(mark),
+    };
+    let mut lines = vec![title.cut(columns.saturating_sub(end.width())).followed_by(end)];
     let text = call.result.as_ref().map(countersign::turn::ToolResult::text).unwrap_or_default();
-    lines.extend(folded(&text, if failed { Tone::Bad } else { Tone::Dim }, columns));
+    match written {
+        Some((_, change)) => lines.extend(folded_change(change.lines, columns)),
+        None if failed => lines.extend(folded(&text, Tone::Bad, columns)),
+        None if current_name(&call.name) == "Read" => {
+            let count = text.lines().count();
+            let words = if count == 1 { "1 line".to_owned() } else { format!("{count} lines") };
+            lines.push(Line::of(Tone::Dim, &format!("  ⎿ {words}")));
+        }
+        None => lines.extend(folded(&text, Tone::Dim, columns)),
+    }
     lines
+}
+
+/// The file that a call has changed, and how.
+fn written(call: &ToolCall) -> Option<(String, diff::Change)> {
+    let output = call.result.as_ref().filter(|result| !result.is_error)?.output.as_ref()?;
+    match ToolOutput::parse(&call.name, output).ok()? {
+        ToolOutput::Write(write) => {
+            let before = write.original_file.as_deref().unwrap_or_default();
+            Some((write.file_path, diff::change(before, &write.content, true)))
+        }
+        ToolOutput::Edit(edit) => {
+            let (old, new) = (&edit.old_string, &edit.new_string);
+            let change = match &edit.original_file {
+                Some(before) if edit.replace_all => {
+                    diff::change(before, &before.replace(old, new), true)
+                }
+                Some(before) => diff::change(before, &before.replacen(old, new, 1), true),
+                None => diff::change(old, new, false),
+            };
+            Some((edit.file_path, change))
+        }
+        _ => None,
+    }
+}
+
+/// The first lines of a change, each one row.
+fn folded_change(lines: Vec<Line>, columns: usize) -> Vec<Line> {
+    let count = lines.len();
+    let shown = if count > CHANGED + 1 { CHANGED } else { count };
+    let mut folded: Vec<_> =
+        lines.into_iter().take(shown).map(|line| line.indented(4).cut(columns)).collect();
+    if count > shown {
+        folded.push(Line::of(Tone::Dim, &format!("    … {} more lines", count - shown)));
+    }
+    folded
 }
 
 /// How long a call ran, without the wait for the person.
