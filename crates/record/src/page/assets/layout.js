@@ -61,14 +61,18 @@ const blocksOf = (rows, scale, rowHeight) => {
 // Further than this from its time a row should not be, if the page need not be much longer for it.
 const NEAR = 600;
 const LONGEST = 8;
+// Nor should a wait in which nothing is said take more than this, at the beginning above all.
+const EMPTY = 400;
 
 /** How long the axis of these rows is at 100%, in pixels. */
 const lengthOf = (rows, duration) => {
   const least = Math.max(rows.length, 16) * ROW;
+  const wait = rows.reduce((longest, row, at) => Math.max(longest, row.us - (at ? rows[at - 1].us : 0)), 0);
   for (let factor = 1; factor < LONGEST; factor *= 1.5) {
     const scale = (least * factor) / Math.max(duration, 1);
     const crowded = blocksOf(rows, scale, ROW).some(({ size }) => size * ROW > 2 * NEAR);
-    if (!crowded || least * factor * 4 > MOST_HEIGHT) return least * factor;
+    const empty = wait * scale * 1.5 > EMPTY;
+    if (!crowded || empty || least * factor * 4 > MOST_HEIGHT) return least * factor;
   }
   return least;
 };
