@@ -6,7 +6,7 @@ use clap::{Parser, Subcommand};
 
 use crate::failure::{EXIT_CODES, Failure};
 use crate::output::Output;
-use crate::{doctor, lab, model, pages, record, run, sessions, shim, sim, tape};
+use crate::{demo, doctor, lab, model, pages, record, run, sessions, shim, sim, tape};
 
 /// Drive Claude Code, and countersign what it does
 #[derive(Debug, Parser)]
@@ -62,6 +62,7 @@ pub(crate) enum Command {
     Sim(sim::Args),
     Model(model::Args),
     Doctor(doctor::Args),
+    Demo(demo::Args),
     Completions(pages::Completions),
     Man(pages::Man),
 }
@@ -78,6 +79,7 @@ impl Command {
             Self::Sim(args) => Ok(args.run()),
             Self::Model(args) => args.run(output),
             Self::Doctor(args) => args.run(output),
+            Self::Demo(args) => args.run(output),
             Self::Completions(args) => args.run(output),
             Self::Man(args) => args.run(output),
         }

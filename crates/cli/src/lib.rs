@@ -16,6 +16,7 @@
 #![warn(missing_docs)]
 
 mod arguments;
+mod demo;
 mod doctor;
 mod failure;
 mod lab;

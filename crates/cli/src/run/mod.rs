@@ -25,7 +25,7 @@ mod events;
 mod feed;
 mod options;
 mod signals;
-mod talk;
+pub(crate) mod talk;
 mod terminal;
 mod view;
 
@@ -33,7 +33,8 @@ use std::io::{IsTerminal as _, Read as _};
 use std::process::ExitCode;
 
 pub(crate) use self::options::Args;
-use self::view::place::Place;
+pub(crate) use self::talk::Job;
+pub(crate) use self::view::place::Place;
 use crate::failure::{Exit, Failure};
 use crate::output::Output;
 
@@ -63,7 +64,8 @@ impl Args {
                 }
                 prompt => {
                     let colours = output.has_colours();
-                    let job = talk::Job { builder, place, prompt, goes_on, colours };
+                    let can_be_resumed = true;
+                    let job = Job { builder, place, prompt, goes_on, can_be_resumed, colours };
                     Box::pin(talk::run(job)).await
                 }
             }

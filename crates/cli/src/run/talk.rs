@@ -48,6 +48,8 @@ pub(crate) struct Job {
     pub(crate) prompt: Option<String>,
     /// Whether the person may say more.
     pub(crate) goes_on: bool,
+    /// Whether it will be there to be resumed.
+    pub(crate) can_be_resumed: bool,
     pub(crate) colours: bool,
 }
 
@@ -83,7 +85,7 @@ enum Step {
 
 /// Holds the session.
 pub(crate) async fn run(job: Job) -> Result<ExitCode, Failure> {
-    let Job { builder, place, prompt, goes_on, colours } = job;
+    let Job { builder, place, prompt, goes_on, can_be_resumed, colours } = job;
     let (builder, desk) = desk::open(builder.partial_messages(), place.clone());
     let builder = super::options::with_what_it_knows(builder).await;
     let mut session = builder.connect().await.map_err(|error| ending::not_begun(&error))?;
@@ -104,7 +106,7 @@ pub(crate) async fn run(job: Job) -> Result<ExitCode, Failure> {
     };
     talk.greet(&session, &place)?;
     let end = talk.hold(&mut session, prompt, goes_on).await;
-    talk.part(&handle).await?;
+    talk.part(&handle, can_be_resumed).await?;
     drop(talk);
     drop(session);
     let (leave, last) = end?;
@@ -501,11 +503,11 @@ impl Talk {
     }
 
     /// Ends the session, and says how to go on with it. Another Ctrl-C does not wait for anything.
-    async fn part(&mut self, handle: &SessionHandle) -> Result<(), Failure> {
+    async fn part(&mut self, handle: &SessionHandle, can_be_resumed: bool) -> Result<(), Failure> {
         let lines = self.desk.refuse_all();
         self.decided(lines)?;
         let snapshot = handle.snapshot();
-        if let Some(id) = snapshot.session_id.filter(|_| snapshot.results > 0) {
+        if let Some(id) = snapshot.session_id.filter(|_| can_be_resumed && snapshot.results > 0) {
             let words = format!("To go on: countersign run --resume {id}");
             self.terminal.print(vec![Line::of(Tone::Dim, &words)])?;
         }

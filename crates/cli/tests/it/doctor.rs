@@ -135,3 +135,11 @@ fn permissions_of_the_real_cli_reach_us() {
         assert_eq!(lacks, version.to_string() == "2.1.62", "{}", told.out);
     }
 }
+
+#[test]
+fn the_tour_needs_a_person() {
+    let folder = tempfile::tempdir().unwrap();
+    let alone = run(folder.path(), &["demo"]);
+    assert_eq!(alone.code, Some(2), "{alone:?}");
+    assert!(alone.err.contains("the tour needs a terminal"), "{alone:?}");
+}

@@ -87,7 +87,7 @@ fn trial<F: Future<Output = Outcome> + 'static>(
 pub(crate) async fn lab(cli: Cli, script: &str) -> Lab {
     let script = Script::parse(script, "script").unwrap_or_else(|error| panic!("{error}"));
     let program = match cli {
-        Cli::Simulated => Program::Simulated { executable: simulator(), version: V325 },
+        Cli::Simulated => Program::simulated(simulator(), V325),
         #[cfg(feature = "real-cli")]
         Cli::Real => {
             let versions = countersign_lab::Versions::in_default_folder().unwrap();

@@ -6,6 +6,7 @@
 
 mod alone;
 mod conversation;
+mod demo;
 mod hostile;
 mod kit;
 mod permissions;
@@ -25,6 +26,7 @@ fn main() -> ExitCode {
     let trials = [
         alone::trials(),
         conversation::trials(),
+        demo::trials(),
         hostile::trials(),
         permissions::trials(),
         plans::trials(),

@@ -1,0 +1,204 @@
+//! `countersign demo`: a tour in the terminal, on the simulated CLI.
+
+use std::io::{self, BufRead as _};
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+use anstyle::Style;
+use countersign::protocol::permission::PermissionMode;
+use countersign::{Environment, SessionBuilder};
+use countersign_lab::script::Script;
+use countersign_lab::{Lab, Program, Version};
+use tokio::runtime::Runtime;
+
+use crate::failure::{Exit, Failure};
+use crate::output::Output;
+use crate::run::{Job, Place, talk};
+
+/// Take a tour: approve a tool, answer a question, decide about a plan
+///
+/// Nothing is needed for it: the model is a script, and the CLI is the simulated one. It all happens
+/// in a folder of its own, which is gone afterwards; no account is used and nothing of yours is
+/// changed.
+#[derive(Debug, clap::Args)]
+pub(crate) struct Args {
+    /// Keep what was said at each station as a tape in this folder, and draw it as a page
+    #[arg(long, value_name = "FOLDER")]
+    keep: Option<PathBuf>,
+}
+
+/// A station of the tour.
+struct Station {
+    title: &'static str,
+    tells: &'static str,
+    prompt: &'static str,
+    mode: PermissionMode,
+    script: &'static str,
+    name: &'static str,
+}
+
+fn stations() -> [Station; 3] {
+    [
+        Station {
+            title: "A tool asks",
+            tells: "Claude wants to change a file, and then to run a command. You see what exactly \
+                    would happen, and nothing happens before you say yes. Try 1 for yes; at the \
+                    second one, try to say no and tell it why.",
+            prompt: "Let the greeting take a name.",
+            mode: PermissionMode::Default,
+            script: include_str!("tool.toml"),
+            name: "tool",
+        },
+        Station {
+            title: "A question",
+            tells: "Claude asks you something. Where several answers are possible, the space bar \
+                    takes one and leaves it; an answer of your own is possible as well.",
+            prompt: "Write tests for it.",
+            mode: PermissionMode::Default,
+            script: include_str!("question.toml"),
+            name: "question",
+        },
+        Station {
+            title: "A plan",
+            tells: "Started in plan mode, Claude shows what it would do first. There are the same \
+                    choices as in its own terminal: begin anew and accept edits, accept edits, \
+                    approve each by hand, or keep planning with what you say.",
+            prompt: "Give it a command line.",
+            mode: PermissionMode::Plan,
+            script: include_str!("plan.toml"),
+            name: "plan",
+        },
+    ]
+}
+
+/// The file that the tour is about.
+const FILE: &str = "def greet():\n    print(\"Hello, world!\")\n\n\ngreet()\n";
+
+impl Args {
+    pub(crate) fn run(&self, output: &mut Output) -> Result<ExitCode, Failure> {
+        if !output.has_a_terminal() {
+            return Err(Failure::new("the tour needs a terminal, and a person at it")
+                .hint(
+                    "Without one: countersign lab play tool-deny --simulated shows a conversation.",
+                )
+                .code(Exit::Usage));
+        }
+        if let Some(folder) = &self.keep {
+            std::fs::create_dir_all(folder)?;
+        }
+        let runtime = Runtime::new()?;
+        let bold = Style::new().bold();
+        let stations = stations();
+        let count = stations.len();
+        output.line(format_args!(
+            "{bold}A tour of countersign{bold:#}, in {count} stations. The model is a script, and \
+             Claude Code is simulated:\nno account is used, and nothing outside a folder of its own \
+             is changed."
+        ))?;
+        for (at, station) in stations.into_iter().enumerate() {
+            let number = at + 1;
+            output.line(format_args!("\n{bold}{number}. {}{bold:#}\n", station.title))?;
+            output.line(wrapped(station.tells))?;
+            output.line("\nEnter begins, q ends the tour.")?;
+            output.flush()?;
+            if !goes_on()? {
+                return Ok(ExitCode::SUCCESS);
+            }
+            let tape = self
+                .keep
+                .as_ref()
+                .map(|folder| folder.join(format!("{number}-{}.tape", station.name)));
+            let code = runtime.block_on(visit(&station, tape.as_deref(), output))?;
+            if code == ExitCode::from(Exit::Interrupted) {
+                return Ok(code);
+            }
+        }
+        self.part(output)?;
+        Ok(ExitCode::SUCCESS)
+    }
+
+    /// Says where to go from here.
+    fn part(&self, output: &mut Output) -> Result<(), Failure> {
+        let bold = Style::new().bold();
+        output.line(format_args!("\n{bold}That was it.{bold:#} From here:\n"))?;
+        let mut ways = vec![
+            ("countersign doctor", "is Claude Code there, and do permissions reach us?"),
+            ("countersign run \"…\"", "the same with the real one"),
+            ("countersign lab report", "what the protocol does, version by version"),
+        ];
+        if self.keep.is_none() {
+            ways.push(("countersign demo --keep tour", "the tour again, kept on tapes"));
+        }
+        for (command, what) in ways {
+            output.line(format_args!("  {command:<30} {what}"))?;
+        }
+        if let Some(folder) = &self.keep {
+            let folder = folder.display();
+            output
+                .line(format_args!("\nWhat was said at each station is on tapes in {folder}:"))?;
+            output.line(format_args!("  countersign tape html {folder}/1-tool.tape"))?;
+        }
+        Ok(())
+    }
+}
+
+/// Waits for the person: whether to go on.
+fn goes_on() -> Result<bool, Failure> {
+    let mut line = String::new();
+    let read = io::stdin().lock().read_line(&mut line)?;
+    Ok(read > 0 && !line.trim().eq_ignore_ascii_case("q"))
+}
+
+/// Holds the session of a station, in a laboratory of its own.
+async fn visit(
+    station: &Station,
+    tape: Option<&Path>,
+    output: &Output,
+) -> Result<ExitCode, Failure> {
+    let script = Script::parse(station.script, station.name)?;
+    let program = Program::Simulated {
+        executable: std::env::current_exe()?,
+        words: vec!["sim".to_owned()],
+        version: Version::TESTED[0],
+    };
+    let lab = Lab::builder(program, script).file("greeting.py", FILE).start().await?;
+    let (program, environment) = lab.for_a_client()?;
+    let mut builder = SessionBuilder::new()
+        .executable(program)
+        .environment(Environment::replace(environment))
+        .cwd(lab.work())
+        .permission_mode(station.mode.clone())
+        .setting_sources([]);
+    if let Some(tape) = tape {
+        builder = builder.record(tape);
+    }
+    let job = Job {
+        builder,
+        place: Place::new(lab.work()),
+        prompt: Some(station.prompt.to_owned()),
+        goes_on: false,
+        can_be_resumed: false,
+        colours: output.has_colours(),
+    };
+    let ended = Box::pin(talk::run(job)).await;
+    lab.close().await?;
+    ended
+}
+
+/// A paragraph, in lines that can be read.
+fn wrapped(text: &str) -> String {
+    const WIDTH: usize = 78;
+    let mut lines = vec![String::new()];
+    for word in text.split_whitespace() {
+        match lines.last_mut() {
+            Some(line) if line.len() + word.len() < WIDTH => {
+                if !line.is_empty() {
+                    line.push(' ');
+                }
+                line.push_str(word);
+            }
+            _ => lines.push(word.to_owned()),
+        }
+    }
+    lines.join("\n")
+}
