@@ -32,15 +32,20 @@ mod fact;
 mod judge;
 mod look;
 mod observed;
+mod puppet;
 mod results;
 mod run;
 mod summary;
 mod trial;
 
+mod answers;
 mod asking;
+mod leaving_plan_mode;
 mod plan_after_a_turn;
 mod plan_before_the_first_message;
 mod plan_from_the_start;
+mod questions;
+mod updates;
 
 use std::pin::Pin;
 
@@ -81,7 +86,13 @@ impl Experiment {
             plan_from_the_start::EXPERIMENT,
             plan_before_the_first_message::EXPERIMENT,
         ];
-        [&plan, asking::EXPERIMENTS].concat()
+        let answers = [
+            answers::EXPERIMENT,
+            updates::EXPERIMENT,
+            leaving_plan_mode::EXPERIMENT,
+            questions::EXPERIMENT,
+        ];
+        [&plan[..], asking::EXPERIMENTS, &answers].concat()
     }
 
     /// The experiment of this letter or name, whatever the case of its characters.

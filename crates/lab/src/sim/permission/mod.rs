@@ -124,12 +124,12 @@ impl Permissions {
         self.mode = Some(before);
     }
 
-    /// Tools that a rule forbids as a whole: they are not there at all.
+    /// Tools that a rule forbids as a whole: they are not there at all, unless the rule came with an
+    /// answer of the session, which refuses their calls one by one.
     pub(crate) fn denied_tools(&self) -> Vec<String> {
-        let denied = self
-            .rules
-            .iter()
-            .filter(|rule| rule.behavior == Behavior::Deny && rule.content.is_none());
+        let denied = self.rules.iter().filter(|rule| {
+            rule.behavior == Behavior::Deny && rule.content.is_none() && rule.source != "session"
+        });
         denied.map(|rule| rule.tool.clone()).collect()
     }
 
