@@ -40,6 +40,8 @@ mod trial;
 
 mod answers;
 mod asking;
+mod control;
+mod course;
 mod leaving_plan_mode;
 mod plan_after_a_turn;
 mod plan_before_the_first_message;
@@ -91,6 +93,8 @@ impl Experiment {
             updates::EXPERIMENT,
             leaving_plan_mode::EXPERIMENT,
             questions::EXPERIMENT,
+            course::EXPERIMENT,
+            control::EXPERIMENT,
         ];
         [&plan[..], asking::EXPERIMENTS, &answers].concat()
     }
