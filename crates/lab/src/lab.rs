@@ -220,11 +220,17 @@ impl Lab {
     pub async fn launch(&self, launch: Launch) -> Result<Cli, LaunchError> {
         let (program, mut arguments) = self.command_line();
         arguments.extend(launch.arguments());
-        let mut command = self.command(&program, &launch.environment, &arguments)?;
+        let mut command =
+            self.command_in(&self.folder(&launch), &program, &launch.environment, &arguments)?;
         let tape =
             launch.tape.as_deref().map(|path| self.tape(path, &launch, &program, &arguments));
         let cli = Cli::start(&mut command, self.sandbox.inner(), tape.transpose()?);
         cli.map_err(|source| LaunchError::Start { program, source })
+    }
+
+    /// The folder that a CLI is started in.
+    fn folder(&self, launch: &Launch) -> PathBuf {
+        launch.folder.as_ref().map_or_else(|| self.work(), |name| self.root().join(name))
     }
 
     fn tape(
@@ -238,7 +244,7 @@ impl Lab {
         header.cli = Some(self.program.version().to_string());
         header.argv = vec![program.to_string_lossy().into_owned()];
         header.argv.extend_from_slice(arguments);
-        header.cwd = self.work().to_string_lossy().into_owned();
+        header.cwd = self.folder(launch).to_string_lossy().into_owned();
         let names: BTreeSet<_> =
             self.environment.keys().chain(launch.environment.keys()).cloned().collect();
         header.env = names.into_iter().collect();
@@ -278,19 +284,29 @@ impl Lab {
         variables: &BTreeMap<String, String>,
         arguments: &[String],
     ) -> Result<Command, LaunchError> {
-        let (root, work) = (self.root(), self.work());
+        self.command_in(&self.work(), program, variables, arguments)
+    }
+
+    fn command_in(
+        &self,
+        work: &Path,
+        program: &Path,
+        variables: &BTreeMap<String, String>,
+        arguments: &[String],
+    ) -> Result<Command, LaunchError> {
+        let root = self.root();
         let mut environment = self.environment.clone();
         environment.extend(variables.clone());
         let each = environment.iter().map(|(name, value)| (name.as_str(), value.as_str()));
         guard::check_environment(each, &root)?;
-        guard::check_arguments(arguments.iter().map(String::as_str), &work)?;
+        guard::check_arguments(arguments.iter().map(String::as_str), work)?;
         for file in SETTINGS {
             guard::check_file(&root.join(file))?;
         }
         let failed = |source| LaunchError::Start { program: program.to_owned(), source };
         // With namespaces, a program that is missing would only be told by its standard error.
         fs::metadata(work.join(program)).map_err(failed)?;
-        let mut command = self.sandbox.command(program, &work, &environment).map_err(failed)?;
+        let mut command = self.sandbox.command(program, work, &environment).map_err(failed)?;
         command.args(arguments);
         Ok(command)
     }
@@ -398,6 +414,7 @@ pub struct Launch {
     setting_sources: Option<String>,
     arguments: Vec<String>,
     environment: BTreeMap<String, String>,
+    folder: Option<String>,
     tape: Option<PathBuf>,
 }
 
@@ -416,6 +433,7 @@ impl Launch {
             setting_sources: Some(String::new()),
             arguments: Vec::new(),
             environment: BTreeMap::new(),
+            folder: None,
             tape: None,
         }
     }
@@ -429,6 +447,18 @@ impl Launch {
     /// Starts in this permission mode.
     pub fn mode(mut self, mode: &str) -> Self {
         self.mode = Some(mode.to_owned());
+        self
+    }
+
+    /// Says nothing about the permission mode.
+    pub fn without_mode(mut self) -> Self {
+        self.mode = None;
+        self
+    }
+
+    /// Starts in another folder than the working folder: one of this name beside it, which exists.
+    pub fn beside_work(mut self, folder: &str) -> Self {
+        self.folder = Some(folder.to_owned());
         self
     }
 

@@ -25,6 +25,7 @@ mod lab;
 mod process;
 mod sandbox;
 mod talk;
+mod transcript;
 mod versions;
 
 pub mod experiment;

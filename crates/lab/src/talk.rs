@@ -66,6 +66,16 @@ pub(crate) enum Reply {
     Success(Value),
     /// With an error.
     Error(&'static str),
+    /// Not at all.
+    Nothing,
+}
+
+impl Reply {
+    /// Allows the tool of a permission request, with the input as it came.
+    pub(crate) fn allow(ask: &Value) -> Self {
+        let input = &ask["request"]["input"];
+        Self::Success(json!({"behavior": "allow", "updatedInput": input}))
+    }
 }
 
 /// Answers what the CLI asks until a frame fits, and returns that frame.
@@ -84,6 +94,7 @@ pub(crate) async fn serve(
         match reply(&frame) {
             Reply::Success(response) => cli.answer(&frame, response).await?,
             Reply::Error(error) => cli.refuse(&frame, error).await?,
+            Reply::Nothing => {}
         }
     }
 }

@@ -59,6 +59,12 @@ impl Fact {
         self
     }
 
+    /// It is about a process that a tool started. The simulated CLI starts none, so it is no fact
+    /// about it either.
+    pub(super) const fn of_a_command(self) -> Self {
+        self.of_the_model()
+    }
+
     /// The finding that it is about, without the name of its case.
     #[must_use]
     pub const fn finding(&self) -> &'static str {

@@ -150,7 +150,7 @@ mod tests {
         let differences = vec![missing("the model", "asked", None)];
         assert_eq!(verdict(&real(), &all), Verdict::Differs { differences });
         // The simulated CLI asks no model.
-        let simulated = Program::Simulated { executable: "sim".into(), version: V325 };
+        let simulated = Program::simulated("sim", V325);
         assert_eq!(verdict(&simulated, &all), Verdict::AsDocumented);
         let differences = vec![missing("mode", "plan", Some("old")), missing("count", "2", None)];
         let old = [("mode", json!("old"))];

@@ -37,16 +37,24 @@ mod results;
 mod run;
 mod summary;
 mod trial;
+mod turn;
 
 mod answers;
 mod asking;
 mod control;
+mod cost_of_a_process;
 mod course;
+mod hooks;
 mod leaving_plan_mode;
+mod limits_and_ends;
+mod parking;
 mod plan_after_a_turn;
 mod plan_before_the_first_message;
 mod plan_from_the_start;
 mod questions;
+mod sessions;
+mod stream;
+mod tools_of_the_client;
 mod updates;
 
 use std::pin::Pin;
@@ -96,7 +104,16 @@ impl Experiment {
             course::EXPERIMENT,
             control::EXPERIMENT,
         ];
-        [&plan[..], asking::EXPERIMENTS, &answers].concat()
+        let processes = [
+            hooks::EXPERIMENT,
+            tools_of_the_client::EXPERIMENT,
+            sessions::EXPERIMENT,
+            limits_and_ends::EXPERIMENT,
+            stream::EXPERIMENT,
+            cost_of_a_process::EXPERIMENT,
+            parking::EXPERIMENT,
+        ];
+        [&plan[..], asking::EXPERIMENTS, &answers, &processes].concat()
     }
 
     /// The experiment of this letter or name, whatever the case of its characters.
@@ -176,7 +193,6 @@ impl Case {
     }
 
     /// Versions before this one cannot do it.
-    #[expect(dead_code, reason = "the experiments so far are for all versions")]
     const fn since(mut self, version: Version) -> Self {
         self.since = version;
         self

@@ -53,6 +53,12 @@ impl Trial {
         self.lab.program().version()
     }
 
+    /// How long a step may take.
+    #[must_use]
+    pub const fn patience(&self) -> Duration {
+        self.patience
+    }
+
     /// Starts a process, whose conversation is recorded.
     ///
     /// # Errors

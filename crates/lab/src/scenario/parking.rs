@@ -8,9 +8,10 @@ use serde_json::{Value, json};
 
 use super::{Outcome, Reply, Scenario, ScenarioError, ensure, is_result, serve};
 use crate::Version;
-use crate::driver::{Ended, with};
+use crate::driver::Ended;
 use crate::lab::{Lab, Launch};
 use crate::talk::WRITE;
+use crate::transcript::{is_written, mark, transcript};
 
 pub(super) const SCENARIOS: &[Scenario] = &[
     Scenario::new(
@@ -84,13 +85,9 @@ async fn killed_while_asking(lab: &Lab) -> Result<(Value, PathBuf, Ended), Scena
     let session = init["session_id"].as_str().unwrap_or_default().to_owned();
     let ask = cli.asked("can_use_tool").await?;
     let call = ask["request"]["tool_use_id"].as_str().unwrap_or_default().to_owned();
-    let folder = lab.work().to_string_lossy().replace(|c: char| !c.is_ascii_alphanumeric(), "-");
-    let name = format!(".claude/projects/{folder}/{session}.jsonl");
-    let transcript = lab.home().join(name);
-    // The CLI writes its transcript when it gets to it. A test that hangs is ended by the runner.
-    while !std::fs::read_to_string(&transcript).unwrap_or_default().contains(&call) {
-        tokio::time::sleep(Duration::from_millis(10)).await;
-    }
+    let transcript = transcript(lab, &session);
+    let written = is_written(&transcript, &call, Duration::from_secs(60)).await;
+    ensure(written, "the transcript has the call", &ask)?;
     cli.signal(Signal::KILL);
     Ok((ask, transcript, cli.ended().await?))
 }
@@ -113,34 +110,8 @@ async fn killed(lab: &Lab) -> Outcome {
 async fn killed_and_parked(lab: &Lab) -> Outcome {
     let (ask, transcript, before) = killed_while_asking(lab).await?;
     let call = &ask["request"]["tool_use_id"];
-    let marked = mark(&transcript, &ask);
-    ensure(marked.is_some(), "the transcript has the call", &json!(transcript))?;
+    let marked = mark(&transcript, &ask["request"], "default");
+    ensure(marked.is_ok(), "the transcript is marked", &json!(transcript))?;
     let session = session_of(&transcript);
     Ok(vec![before, raised_again(lab, &session, call).await?])
-}
-
-/// Adds to a transcript what a hook that puts off the call would have left there.
-fn mark(transcript: &Path, ask: &Value) -> Option<()> {
-    let text = std::fs::read_to_string(transcript).ok()?;
-    let lines = text.lines().filter_map(|line| serde_json::from_str::<Value>(line).ok());
-    let last = lines.rev().find(|line| line["type"] == "assistant")?;
-    let mut entry = json!({
-        "parentUuid": last["uuid"],
-        "isSidechain": false,
-        "type": "attachment",
-        "uuid": "7b5f0a51-52f6-4c4c-8f5e-0c6f6a4f3fee",
-        "attachment": {
-            "type": "hook_deferred_tool",
-            "toolUseID": ask["request"]["tool_use_id"],
-            "toolName": ask["request"]["tool_name"],
-            "toolInput": ask["request"]["input"],
-            "hookName": "PreToolUse:Write",
-            "hookEvent": "PreToolUse",
-            "permissionMode": "default",
-        },
-    });
-    for key in ["timestamp", "sessionId", "cwd", "version", "userType", "entrypoint", "gitBranch"] {
-        entry = with(entry, key, last[key].clone());
-    }
-    std::fs::write(transcript, format!("{text}{entry}\n")).ok()
 }

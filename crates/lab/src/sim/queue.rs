@@ -59,6 +59,11 @@ impl Queue {
         self.0.is_empty()
     }
 
+    /// Whether a turn is to be run again.
+    pub(crate) fn runs_again(&self) -> bool {
+        self.0.iter().any(|work| matches!(work, Work::Rerun { .. }))
+    }
+
     /// The ids of the messages that wait.
     pub(crate) fn uuids(&self) -> Vec<String> {
         self.0.iter().filter_map(uuid_of).map(str::to_owned).collect()

@@ -12,8 +12,10 @@ use super::thread::Thread;
 const UNKNOWN_OUTCOME: &str = "[Tool call interrupted: the session ended before this call's result was recorded, so its outcome is unknown. Check whether it took effect before relying on it or running it again.]";
 
 impl Past {
-    /// Puts the conversation into a thread.
-    pub(crate) fn restore(&self, profile: &Profile, thread: &mut Thread) {
+    /// Puts the conversation into a thread. A turn that is run again begins with its message: what
+    /// it called before is forgotten.
+    pub(crate) fn restore(&self, profile: &Profile, run_again: bool, thread: &mut Thread) {
+        let lost_is_told = profile.lost_call_is_told && !run_again;
         let mut lost = Vec::new();
         for entry in &self.entries {
             let Some(message) = entry.get("message") else { continue };
@@ -29,7 +31,7 @@ impl Past {
                     for block in blocks(message) {
                         let call = block.text("id").filter(|id| self.is_lost(id));
                         if let Some(call) = call {
-                            if !profile.lost_call_is_told {
+                            if !lost_is_told {
                                 continue;
                             }
                             lost.push(call.to_owned());

@@ -227,7 +227,8 @@ impl Ready {
         let mut meter = Meter::default();
         let mut model = args.model.as_deref().map(|name| catalog.resolve_model(name));
         if let Some((path, past)) = &beginning.past {
-            past.restore(profile, &mut thread);
+            queue_unfinished(profile, &env, past, &mut queue);
+            past.restore(profile, queue.runs_again(), &mut thread);
             if let Some(progress) = &past.progress {
                 player.go_on_from(progress.clone());
             }
@@ -244,7 +245,6 @@ impl Ready {
             if profile.resumes_model {
                 model = model.or_else(|| past.model(profile));
             }
-            queue_unfinished(profile, &env, past, &mut queue);
         }
         let model = model.unwrap_or_else(|| catalog.default_model().to_owned());
         let permissions = Permissions::new(&args, &env, &settings);
