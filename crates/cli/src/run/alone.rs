@@ -8,6 +8,7 @@ use countersign::permission::{HandlerFailure, PermissionAnswer, PermissionAsk, P
 use countersign::turn::{Outcome, Turn, TurnEvent};
 use countersign::{Session, SessionBuilder};
 
+use super::background::Background;
 use super::ending;
 use super::events::Event;
 use super::feed::Feed;
@@ -58,7 +59,13 @@ pub(crate) async fn run(
     let mut signals = Signals::new()?;
     let builder = super::options::with_what_it_knows(builder).await;
     let mut session = builder.connect().await.map_err(|error| ending::not_begun(&error))?;
-    let mut said = Said { json: output.is_json(), feed: Feed::new(place), output, in_line: false };
+    let mut said = Said {
+        json: output.is_json(),
+        feed: Feed::new(place),
+        background: Background::default(),
+        output,
+        in_line: false,
+    };
     let end = held(&mut session, prompt, &mut said, &mut signals).await;
     session.close().await;
     let outcome = match end? {
@@ -89,7 +96,14 @@ async fn held(
     signals: &mut Signals,
 ) -> Result<End, Failure> {
     let turn = session.send(prompt).await?;
-    follow(turn, said, signals).await
+    let mut end = follow(turn, said, signals).await?;
+    while let End::Over(outcome) = &end
+        && said.background.is_busy()
+        && !outcome.interrupted()
+    {
+        end = follow(session.current_turn(), said, signals).await?;
+    }
+    Ok(end)
 }
 
 async fn follow(
@@ -135,6 +149,7 @@ async fn follow(
 struct Said<'a> {
     json: bool,
     feed: Feed,
+    background: Background,
     output: &'a mut Output,
     /// Whether a line of text is not complete.
     in_line: bool,
@@ -142,6 +157,7 @@ struct Said<'a> {
 
 impl Said<'_> {
     fn event(&mut self, event: &TurnEvent) -> Result<(), Failure> {
+        self.background.saw(event);
         if self.json {
             if let Some(event) = Event::of(event) {
                 self.output.json(&event)?;
@@ -208,6 +224,12 @@ impl Said<'_> {
     fn result(&mut self, outcome: &Outcome, refused: usize) -> Result<(), Failure> {
         if self.json {
             return self.output.json(&Event::result(outcome, refused));
+        }
+        let answer = outcome.answer().trim();
+        if outcome.succeeded() && outcome.text.trim().is_empty() && !answer.is_empty() {
+            // A command of the CLI: the model has said nothing.
+            self.output.line(plain(answer))?;
+            self.output.flush()?;
         }
         for line in self.feed.over(COLUMNS).into_iter().chain(summary::of(outcome)) {
             self.note(&line)?;

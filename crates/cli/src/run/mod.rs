@@ -10,6 +10,7 @@
 //! | `view` | calls, results, changes and notices, as lines |
 //! | `terminal` | keys, the screen, the editor, and the state of the terminal |
 //! | `alone` | a session without a terminal: nobody is asked |
+//! | `background` | agents that go on when a turn is over |
 //! | `events` | what happens, as JSON |
 //!
 //! One task does it all: it reads the turn, the keyboard, the desk and the signals, and draws. What
@@ -17,6 +18,7 @@
 //! When that task is gone, they refuse.
 
 mod alone;
+mod background;
 mod commands;
 mod desk;
 mod dialog;

@@ -9,6 +9,7 @@ use countersign::turn::{Outcome, Turn, TurnEvent};
 use countersign::{ControlError, Session, SessionBuilder, SessionHandle, TurnError};
 use tokio::time::{Instant, MissedTickBehavior};
 
+use super::background::Background;
 use super::commands::Command;
 use super::desk::{self, Desk, Happened};
 use super::dialog::Reaction;
@@ -20,6 +21,7 @@ use super::terminal::Terminal;
 use super::terminal::keys::{Input, Key};
 use super::view::call::span;
 use super::view::line::{Line, Tone};
+use super::view::markdown::Markdown;
 use super::view::place::Place;
 use super::view::summary;
 use crate::failure::{Exit, Failure};
@@ -103,6 +105,7 @@ pub(crate) async fn run(job: Job) -> Result<ExitCode, Failure> {
         listens: Instant::now(),
         since: Instant::now(),
         introduced: None,
+        background: Background::default(),
     };
     talk.greet(&session, &place)?;
     let end = talk.hold(&mut session, prompt, goes_on).await;
@@ -143,6 +146,7 @@ struct Talk {
     since: Instant,
     /// The session and model that were last said.
     introduced: Option<String>,
+    background: Background,
 }
 
 impl Talk {
@@ -186,7 +190,18 @@ impl Talk {
                 self.terminal.print(lines)?;
                 continue;
             }
-            match self.turn(session, text).await? {
+            let mut end = self.turn(session, text).await?;
+            // In a conversation what comes of them is shown when it comes.
+            while let Ok(outcome) = &end
+                && !goes_on
+                && self.background.is_busy()
+                && !outcome.interrupted()
+            {
+                let lines = self.feed.notice(Tone::Dim, "waiting for agents in the background");
+                self.terminal.print(lines)?;
+                end = self.follow_to_the_end(session.current_turn()).await?;
+            }
+            match end {
                 Ok(outcome) => last = Some(outcome),
                 Err(leave) => return Ok((leave, last)),
             }
@@ -249,6 +264,10 @@ impl Talk {
                     lines.extend(self.feed.notice(Tone::Warn, "interrupted"));
                 } else if let Some(error) = outcome.error() {
                     lines.extend(self.feed.notice(Tone::Bad, &error));
+                } else if outcome.text.trim().is_empty() {
+                    // A command of the CLI: the model has said nothing.
+                    let answer = Markdown::text(outcome.answer().trim());
+                    lines.extend(self.feed.about(About::Text, answer));
                 }
                 lines.extend(self.feed.about(About::Summary, summary::of(&outcome)));
                 self.terminal.print(lines)?;
@@ -317,6 +336,7 @@ impl Talk {
                 if let TurnEvent::Began(init) = &*event {
                     self.introduce(&init.model, init.session_id.as_str())?;
                 }
+                self.background.saw(&event);
                 let lines = self.feed.event(&event, self.terminal.columns());
                 self.terminal.print(lines)?;
             }

@@ -1,9 +1,11 @@
 //! Without a terminal: nobody is asked, and what needs permission is refused.
 
+use std::io::Read as _;
+
 use libtest_mimic::Trial;
 use serde_json::Value;
 
-use crate::kit::{Cli, Outcome, WRITE, lab, on_both, piped, simulated};
+use crate::kit::{Cli, Outcome, WRITE, lab, on_both, piped, simulated, start_piped};
 
 pub(crate) fn trials() -> Vec<Trial> {
     [
@@ -13,6 +15,7 @@ pub(crate) fn trials() -> Vec<Trial> {
         simulated("alone::the_prompt_from_standard_input", from_standard_input),
         simulated("alone::events_as_json", json),
         simulated("alone::a_turn_that_fails", failed),
+        simulated("alone::a_signal_interrupts", interrupted),
         simulated("alone::no_cli", no_cli),
         simulated("alone::wrong_arguments", wrong),
     ]
@@ -108,6 +111,30 @@ async fn failed(cli: Cli) -> Outcome {
     assert_eq!(ended.code, Some(1), "{ended:?}");
     assert!(ended.err.contains("the turn failed"), "{ended:?}");
     assert!(!ended.err.contains('\u{1b}') && !ended.out.contains('\u{1b}'), "{ended:?}");
+    lab.close().await?;
+    Ok(())
+}
+
+/// The turn is interrupted, and the command says so.
+async fn interrupted(cli: Cli) -> Outcome {
+    let script = "[[answer]]\ntext = \"I begin and never come to an end.\"\nhang = 4\n";
+    let lab = lab(cli, script).await;
+    let before = lab.processes();
+    let mut child = start_piped(&lab, &["Begin."]);
+    let mut out = child.stdout.take().unwrap();
+    let mut said = Vec::new();
+    while !String::from_utf8_lossy(&said).contains("I begin") {
+        let mut byte = [0];
+        out.read_exact(&mut byte)?;
+        said.extend(byte);
+    }
+    let process = rustix::process::Pid::from_raw(child.id().try_into()?).unwrap();
+    rustix::process::kill_process(process, rustix::process::Signal::INT)?;
+    let ended = child.wait_with_output()?;
+    let err = String::from_utf8(ended.stderr)?;
+    assert_eq!(ended.status.code(), Some(130), "{err}");
+    assert!(err.contains("countersign run --resume"), "{err}");
+    assert_eq!(lab.processes(), before);
     lab.close().await?;
     Ok(())
 }

@@ -2,7 +2,9 @@
 
 use libtest_mimic::Trial;
 
-use crate::kit::{Cli, LARGE, Outcome, USUAL, WRITE, lab, on_both, run, run_in, simulated};
+use crate::kit::{
+    Cli, LARGE, Outcome, USUAL, WRITE, lab, on_both, run, run_in, run_with, simulated,
+};
 
 /// The model says a word, and then nothing more.
 const HANGS: &str = r#"
@@ -25,6 +27,9 @@ pub(crate) fn trials() -> Vec<Trial> {
         on_both("conversation::resume", resumed),
         simulated("conversation::a_message_of_several_lines", lines),
         simulated("conversation::commands_of_our_own", commands),
+        on_both("conversation::commands_of_the_cli", commands_of_the_cli),
+        simulated("conversation::sub_agents_and_retries", agents),
+        simulated("conversation::without_colours", colourless),
         simulated("conversation::another_window", resized),
         simulated("conversation::a_signal_ends_it", signalled),
         simulated("conversation::stopped_and_continued", suspended),
@@ -160,6 +165,84 @@ async fn commands(cli: Cli) -> Outcome {
     let ended = pty.end();
     assert_eq!(ended.code, 0, "{}", ended.screen);
     assert!(lab.work().join("new.txt").exists());
+    lab.close().await?;
+    Ok(())
+}
+
+/// They go there as they are, and what comes of them is shown.
+async fn commands_of_the_cli(cli: Cli) -> Outcome {
+    let lab = lab(cli, WRITE).await;
+    let mut pty = run(&lab, LARGE, &[]);
+    pty.see("Enter sends");
+    pty.press("/context\r");
+    pty.until("what the CLI says", |screen| {
+        screen.contains("Context Usage")
+            && screen.contains("tokens in")
+            && screen.contains("Enter sends")
+    });
+    pty.press("/clear\r");
+    pty.until("the end of it", |screen| {
+        let cleared = screen.split("/clear").nth(1).unwrap_or_default();
+        cleared.contains("tokens in") && cleared.contains("Enter sends")
+    });
+    pty.press("\u{4}");
+    let ended = pty.end();
+    assert_eq!(ended.code, 0, "{}", ended.screen);
+    lab.close().await?;
+    Ok(())
+}
+
+async fn agents(cli: Cli) -> Outcome {
+    let script = r#"
+        [[answer]]
+        error = { status = 529 }
+
+        [[answer]]
+        thinking = "Somebody else should look."
+        tool = { name = "Agent", input = { description = "Look around", prompt = "Look around here.", subagent_type = "general-purpose" } }
+
+        [[answer]]
+        when = { agent = true, tool = "Read" }
+        text = "I have looked."
+
+        [[answer]]
+        when = { agent = true }
+        tool = { name = "Read", input = { file_path = "${cwd}/hello.txt" } }
+
+        [[answer]]
+        text = "Somebody looks."
+
+        [[answer]]
+        text = "That is all."
+    "#;
+    let lab = lab(cli, script).await;
+    let ended = run(&lab, LARGE, &["Look."]).end();
+    let screen = &ended.screen;
+    assert_eq!(ended.code, 0, "{screen}");
+    assert!(screen.contains("the API failed"), "{screen}");
+    assert!(screen.contains("✻ Somebody else should look."), "{screen}");
+    assert!(screen.contains("\n  ● Read  hello.txt ✓"), "{screen}");
+    assert!(screen.contains("\n● Agent  Look around (general-purpose) ✓"), "{screen}");
+    assert!(screen.contains("That is all."), "{screen}");
+    lab.close().await?;
+    Ok(())
+}
+
+/// The cursor still moves, but nothing has a colour.
+async fn colourless(cli: Cli) -> Outcome {
+    let lab = lab(cli, WRITE).await;
+    let mut pty = run_with(&lab, USUAL, &["Write a file."], &[("NO_COLOR", "1")]);
+    pty.see("Esc denies");
+    pty.press("y");
+    let ended = pty.end();
+    assert_eq!(ended.code, 0, "{}", ended.screen);
+    let bytes = String::from_utf8(ended.bytes)?;
+    let styles = bytes.split("\u{1b}[").skip(1).filter(|rest| {
+        let end = rest.find(|c: char| c.is_ascii_alphabetic());
+        end.is_some_and(|end| rest[end..].starts_with('m'))
+    });
+    assert_eq!(styles.count(), 0, "{bytes:?}");
+    assert!(!ended.screen.contains("Do you want to allow this?"), "{}", ended.screen);
     lab.close().await?;
     Ok(())
 }

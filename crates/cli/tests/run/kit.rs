@@ -4,7 +4,7 @@ use std::fs::Permissions;
 use std::io::Write as _;
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
-use std::process::{Command, ExitCode, Stdio};
+use std::process::{Child, Command, ExitCode, Stdio};
 
 use countersign_lab::script::{RequestKind, Script};
 use countersign_lab::{Lab, Program, Version};
@@ -163,16 +163,21 @@ pub(crate) struct Piped {
 
 /// `countersign run` without a terminal, with this on its standard input.
 pub(crate) fn piped(lab: &Lab, arguments: &[&str], input: &str) -> Piped {
+    let mut child = start_piped(lab, arguments);
+    child.stdin.take().unwrap().write_all(input.as_bytes()).unwrap();
+    let ended = child.wait_with_output().unwrap();
+    let text = |bytes| String::from_utf8(bytes).unwrap();
+    Piped { code: ended.status.code(), out: text(ended.stdout), err: text(ended.stderr) }
+}
+
+/// `countersign run` without a terminal, while it runs.
+pub(crate) fn start_piped(lab: &Lab, arguments: &[&str]) -> Child {
     let (words, environment) = words(lab, arguments);
     #[expect(clippy::disallowed_methods, reason = "it is waited for")]
     let mut command = Command::new(env!("CARGO_BIN_EXE_countersign"));
     command.args(words).env_clear().envs(environment).current_dir(lab.work());
     command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
-    let mut child = command.spawn().unwrap();
-    child.stdin.take().unwrap().write_all(input.as_bytes()).unwrap();
-    let ended = child.wait_with_output().unwrap();
-    let text = |bytes| String::from_utf8(bytes).unwrap();
-    Piped { code: ended.status.code(), out: text(ended.stdout), err: text(ended.stderr) }
+    command.spawn().unwrap()
 }
 
 /// The bodies of the requests of the conversation that the model got. The simulated CLI plays the

@@ -2,7 +2,12 @@
 //!
 //! This program is the simulated CLI, too: a test starts it again to be one. The real CLI needs the
 //! feature `real-cli`; everything else needs nothing but cargo.
-#![expect(clippy::unwrap_used, clippy::panic, reason = "a test that cannot go on has failed")]
+#![expect(
+    clippy::unwrap_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    reason = "a test that cannot go on has failed"
+)]
 
 mod alone;
 mod conversation;

@@ -86,11 +86,6 @@ impl Pty {
         self.until(text, |screen| screen.contains(text))
     }
 
-    /// Waits until this is no longer on the screen.
-    pub(crate) fn see_no_more(&self, text: &str) -> String {
-        self.until(&format!("no {text}"), |screen| !screen.contains(text))
-    }
-
     /// Waits until the screen is like this.
     pub(crate) fn until(&self, what: &str, is_so: impl Fn(&str) -> bool) -> String {
         let deadline = Instant::now() + LIMIT;
