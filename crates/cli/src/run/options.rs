@@ -17,6 +17,7 @@ const KNOWS_MORE: Version = Version::new(2, 1, 197);
 /// PROMPT is done in one turn. Without it, on a terminal, it is a conversation. What needs
 /// permission is asked in the terminal; where there is none, it is refused.
 #[derive(Debug, clap::Args)]
+#[command(group(clap::ArgGroup::new("goes_on").args(["resume", "continue_latest"])))]
 pub(crate) struct Args {
     /// What to do; - reads it from standard input
     pub(crate) prompt: Option<String>,
@@ -33,13 +34,13 @@ pub(crate) struct Args {
     #[arg(long)]
     model: Option<String>,
     /// Go on with this session, by its id or title
-    #[arg(long, value_name = "ID", conflicts_with = "continue_latest")]
+    #[arg(long, value_name = "ID")]
     pub(crate) resume: Option<String>,
     /// Go on with the newest session of the folder
     #[arg(long = "continue")]
     continue_latest: bool,
     /// Go on in a copy, and leave the session as it is
-    #[arg(long)]
+    #[arg(long, requires = "goes_on")]
     fork: bool,
     /// Record everything on a tape
     #[arg(long, value_name = "FILE")]
@@ -77,6 +78,9 @@ pub(crate) struct Args {
     /// The program claude; else CLAUDE_CODE_PATH says where it is, or it is looked for
     #[arg(long, value_name = "PATH")]
     cli: Option<PathBuf>,
+    /// More for the command line of claude, as it is: --flag or --flag value
+    #[arg(last = true, value_name = "CLAUDE_ARGS")]
+    more: Vec<String>,
 }
 
 /// The permission modes.
@@ -142,9 +146,6 @@ impl Args {
         if self.dangerously_skip_permissions {
             builder = builder.allow_dangerously_skip_permissions();
         }
-        for folder in &self.add_dir {
-            builder = builder.add_dir(folder);
-        }
         for rule in &self.allowed_tools {
             builder = builder.allow_tool(rule);
         }
@@ -160,6 +161,10 @@ impl Args {
         // What is named on the command line is meant from where the command was given.
         let here = std::env::current_dir()?;
         let path = |path: &PathBuf| here.join(path);
+        for folder in &self.add_dir {
+            builder = builder.add_dir(path(folder));
+        }
+        builder = self.with_more(builder)?;
         builder = set(builder, self.model.as_ref(), SessionBuilder::model);
         builder = set(builder, self.resume.as_ref(), SessionBuilder::resume);
         builder = set(builder, self.record.as_ref().map(path), SessionBuilder::record);
@@ -181,6 +186,25 @@ impl Args {
             Some(file) => builder.settings_file(here.join(file)),
             None => builder,
         })
+    }
+}
+
+impl Args {
+    /// The arguments that are passed on as they are.
+    fn with_more(&self, mut builder: SessionBuilder) -> Result<SessionBuilder, Failure> {
+        let mut words = self.more.iter().peekable();
+        while let Some(word) = words.next() {
+            let Some(flag) = word.strip_prefix("--").filter(|flag| !flag.is_empty()) else {
+                let failure = Failure::new(format!("{word} is not a flag of claude"));
+                let hint = "After -- come flags of claude: --flag, or --flag value.";
+                return Err(failure.hint(hint).code(Exit::Usage));
+            };
+            builder = match words.next_if(|word| !word.starts_with("--")) {
+                Some(value) => builder.extra_arg(flag, value),
+                None => builder.extra_flag(flag),
+            };
+        }
+        Ok(builder)
     }
 }
 

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use countersign::protocol::RawJson;
-use countersign::protocol::tool::{ToolInput, ToolOutput, current_name};
+use countersign::protocol::tool::{AgentOutput, ToolInput, ToolOutput, current_name};
 use countersign::turn::{Decision, ToolCall};
 
 use super::diff;
@@ -121,6 +121,9 @@ pub(crate) fn done(title: &Title, call: &ToolCall, place: &Place, columns: usize
     match written {
         Some((_, change)) => lines.extend(folded_change(change.lines, columns)),
         None if failed => lines.extend(folded(&text, Tone::Bad, columns)),
+        None if is_in_background(call) => {
+            lines.push(Line::of(Tone::Dim, "  ⎿ it goes on in the background"));
+        }
         None if current_name(&call.name) == "Read" => {
             let count = text.lines().count();
             let words = if count == 1 { "1 line".to_owned() } else { format!("{count} lines") };
@@ -129,6 +132,13 @@ pub(crate) fn done(title: &Title, call: &ToolCall, place: &Place, columns: usize
         None => lines.extend(folded(&text, Tone::Dim, columns)),
     }
     lines
+}
+
+/// Whether an agent was started that goes on. What the model is told of that is for the model.
+fn is_in_background(call: &ToolCall) -> bool {
+    let output = call.result.as_ref().and_then(|result| result.output.as_ref());
+    let output = output.and_then(|output| ToolOutput::parse(&call.name, output).ok());
+    matches!(output, Some(ToolOutput::Agent(AgentOutput::Launched(_))))
 }
 
 /// The file that a call has changed, and how.
