@@ -130,13 +130,14 @@ fn failure(error: io::Error) -> Failure {
     }
 }
 
-/// Text from outside, with what could control a terminal made visible. Lines stay lines.
+/// Text from outside, with what could control a terminal, or hide in it, made visible. Lines stay
+/// lines.
 pub(crate) fn plain(text: &str) -> String {
     let mut shown = String::with_capacity(text.len());
     for c in text.chars() {
         match c {
             '\n' | '\t' => shown.push(c),
-            c if c.is_control() || is_bidi(c) => shown.extend(c.escape_unicode()),
+            c if c.is_control() || is_bidi(c) || is_unseen(c) => shown.extend(c.escape_unicode()),
             c => shown.push(c),
         }
     }
@@ -148,6 +149,17 @@ const fn is_bidi(c: char) -> bool {
     matches!(c, '\u{200e}' | '\u{200f}' | '\u{61c}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
 }
 
+/// Whether a character takes no room, so that nobody sees that it is there. Those that join letters
+/// and pictures are not meant.
+const fn is_unseen(c: char) -> bool {
+    matches!(
+        c,
+        '\u{ad}' | '\u{115f}' | '\u{1160}' | '\u{180e}' | '\u{200b}' | '\u{2028}' | '\u{2029}'
+            | '\u{2060}'..='\u{2064}' | '\u{206a}'..='\u{206f}' | '\u{3164}' | '\u{feff}' | '\u{ffa0}'
+            | '\u{fff9}'..='\u{fffb}' | '\u{e0000}'..='\u{e007f}'
+    )
+}
+
 #[cfg(test)]
 mod tests {
     use super::plain;
@@ -156,6 +168,7 @@ mod tests {
     fn nothing_from_outside_controls_the_terminal() {
         assert_eq!(plain("a\x1b[31mb\r\n\tc"), "a\\u{1b}[31mb\\u{d}\n\tc");
         assert_eq!(plain("rm \u{202e}txt"), "rm \\u{202e}txt");
-        assert_eq!(plain("grüß 🙂"), "grüß 🙂");
+        assert_eq!(plain("rm\u{200b}x\u{e0041}"), "rm\\u{200b}x\\u{e0041}");
+        assert_eq!(plain("grüß 🙂 👩\u{200d}💻"), "grüß 🙂 👩\u{200d}💻");
     }
 }

@@ -91,7 +91,6 @@ pub(crate) async fn run(job: Job) -> Result<ExitCode, Failure> {
     let (builder, desk) = desk::open(builder.partial_messages(), place.clone());
     let builder = super::options::with_what_it_knows(builder).await;
     let mut session = builder.connect().await.map_err(|error| ending::not_begun(&error))?;
-    let handle = session.handle();
     let mut talk = Talk {
         terminal: Terminal::new(colours)?,
         desk,
@@ -109,6 +108,8 @@ pub(crate) async fn run(job: Job) -> Result<ExitCode, Failure> {
     };
     talk.greet(&session, &place)?;
     let end = talk.hold(&mut session, prompt, goes_on).await;
+    // Not earlier: a plan may have begun another process.
+    let handle = session.handle();
     talk.part(&handle, can_be_resumed).await?;
     drop(talk);
     drop(session);

@@ -206,7 +206,8 @@ pub(crate) fn program(path: &Path, script: &str) {
         tempfile::Builder::new().permissions(Permissions::from_mode(0o755)).tempfile_in(folder);
     let mut part = part.unwrap();
     write!(part, "#!/bin/sh\n{script}\n").unwrap();
-    part.persist(path).unwrap();
+    // Closed before: a program that somebody may write to is not run.
+    part.into_temp_path().persist(path).unwrap();
 }
 
 /// Says to this very program that it is to be a simulated CLI.
