@@ -264,3 +264,50 @@ impl Feed {
 fn is_a_dialog(name: &str) -> bool {
     matches!(name, "AskUserQuestion" | "ExitPlanMode")
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn feed() -> Feed {
+        Feed::new(Place::new("/work".into()))
+    }
+
+    fn piece(text: &str) -> TurnEvent {
+        TurnEvent::TextDelta { text: text.to_owned(), parent: None }
+    }
+
+    fn whole(text: &str) -> TurnEvent {
+        TurnEvent::Text { text: text.to_owned(), parent: None }
+    }
+
+    fn printed(feed: &mut Feed, events: &[TurnEvent]) -> Vec<String> {
+        let lines = events.iter().flat_map(|event| feed.event(event, 80)).collect::<Vec<_>>();
+        lines.iter().map(Line::text).collect()
+    }
+
+    #[test]
+    fn a_text_is_printed_once_however_it_comes() {
+        let pieces = [piece("one "), piece("two\nth"), piece("ree")];
+        let mut feed = feed();
+        assert_eq!(printed(&mut feed, &pieces), ["one two"]);
+        assert_eq!(feed.live(80)[0].text(), "three");
+        assert_eq!(printed(&mut feed, &[whole("one two\nthree")]), ["three"]);
+        assert!(feed.live(80).is_empty());
+        // Without pieces, and with an end that did not come in pieces.
+        assert_eq!(printed(&mut feed, &[whole("a\nb")]), ["a", "b"]);
+        assert_eq!(printed(&mut feed, &[piece("a"), whole("a\nb")]), ["a", "b"]);
+    }
+
+    #[test]
+    fn a_text_that_breaks_off_is_said_to_be_void() {
+        let broken = "(what was written above has broken off)";
+        let mut feed = feed();
+        let lines = printed(&mut feed, &[piece("one tw"), whole("another")]);
+        assert_eq!(lines, ["one tw", "", broken, "", "another"]);
+        assert_eq!(printed(&mut feed, &[piece("x")]), Vec::<String>::new());
+        let over: Vec<_> = feed.over(80).iter().map(Line::text).collect();
+        assert_eq!(over, ["x", "", broken]);
+        assert!(feed.over(80).is_empty());
+    }
+}

@@ -2,6 +2,7 @@
 
 use std::io;
 
+use futures_util::FutureExt as _;
 use tokio::signal::unix::{Signal, SignalKind, signal};
 
 /// What a signal asks for.
@@ -28,6 +29,11 @@ impl Signals {
             terminate: signal(SignalKind::terminate())?,
             hang_up: signal(SignalKind::hangup())?,
         })
+    }
+
+    /// Forgets Ctrl-C, which was meant for a program that had the terminal for a while.
+    pub(crate) fn forget_interrupts(&mut self) {
+        while let Some(Some(())) = self.interrupt.recv().now_or_never() {}
     }
 
     /// The next one. Cancel safe.

@@ -434,6 +434,7 @@ impl Talk {
             Reaction::Edit(text, suffix) => {
                 let shown = self.desk.shown();
                 let edited = self.terminal.edit(text, suffix).await;
+                self.signals.forget_interrupts();
                 // It may have been withdrawn meanwhile.
                 let lines = self.desk.clear_withdrawn();
                 self.decided(lines)?;

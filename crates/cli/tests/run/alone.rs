@@ -5,7 +5,7 @@ use std::io::Read as _;
 use libtest_mimic::Trial;
 use serde_json::Value;
 
-use crate::kit::{Cli, Outcome, WRITE, lab, on_both, piped, simulated, start_piped};
+use crate::kit::{Cli, Outcome, WRITE, lab, on_both, on_old, piped, simulated, start_piped};
 
 pub(crate) fn trials() -> Vec<Trial> {
     [
@@ -18,6 +18,7 @@ pub(crate) fn trials() -> Vec<Trial> {
         simulated("alone::a_signal_interrupts", interrupted),
         simulated("alone::no_cli", no_cli),
         simulated("alone::wrong_arguments", wrong),
+        on_old("alone::a_version_that_lacks_something", lacking),
     ]
     .into_iter()
     .flatten()
@@ -147,6 +148,15 @@ async fn no_cli(cli: Cli) -> Outcome {
         ended.err.contains("/nowhere/claude") && ended.err.contains("npm install"),
         "{ended:?}"
     );
+    lab.close().await?;
+    Ok(())
+}
+
+async fn lacking(cli: Cli) -> Outcome {
+    let lab = lab(cli, WRITE).await;
+    let ended = piped(&lab, &["Say it.", "--mode", "auto"], "");
+    assert_eq!(ended.code, Some(1), "{ended:?}");
+    assert!(ended.err.contains("2.1.197") && ended.err.contains("claude update"), "{ended:?}");
     lab.close().await?;
     Ok(())
 }

@@ -20,10 +20,13 @@ pub(crate) type Outcome = Result<(), Failed>;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Cli {
     Simulated,
+    /// The simulated one, behaving as the oldest version that is supported.
+    Old,
     Real,
 }
 
 const V325: Version = Version::new(2, 1, 325);
+const V62: Version = Version::new(2, 1, 62);
 
 /// The usual window.
 pub(crate) const USUAL: (u16, u16) = (80, 24);
@@ -50,6 +53,14 @@ pub(crate) fn simulated<F: Future<Output = Outcome> + 'static>(
     test: fn(Cli) -> F,
 ) -> Vec<Trial> {
     vec![trial(format!("{name}::simulated"), move || test(Cli::Simulated))]
+}
+
+/// A test on the simulated CLI as an old version.
+pub(crate) fn on_old<F: Future<Output = Outcome> + 'static>(
+    name: &str,
+    test: fn(Cli) -> F,
+) -> Vec<Trial> {
+    vec![trial(format!("{name}::old"), move || test(Cli::Old))]
 }
 
 /// A test on the simulated CLI and on the real one.
@@ -88,6 +99,7 @@ pub(crate) async fn lab(cli: Cli, script: &str) -> Lab {
     let script = Script::parse(script, "script").unwrap_or_else(|error| panic!("{error}"));
     let program = match cli {
         Cli::Simulated => Program::simulated(simulator(), V325),
+        Cli::Old => Program::simulated(simulator(), V62),
         #[cfg(feature = "real-cli")]
         Cli::Real => {
             let versions = countersign_lab::Versions::in_default_folder().unwrap();

@@ -3,13 +3,15 @@
 use libtest_mimic::Trial;
 
 use crate::kit::{
-    Cli, LARGE, Outcome, USUAL, WRITE, editor, lab, on_both, requests, run, run_with, simulated,
+    Cli, LARGE, Outcome, USUAL, WRITE, editor, lab, on_both, on_old, requests, run, run_with,
+    simulated,
 };
 use crate::puppet;
 
 pub(crate) fn trials() -> Vec<Trial> {
     [
         on_both("permissions::approve", approve),
+        on_old("permissions::approve", approve),
         on_both("permissions::deny_with_a_message", deny_with_a_message),
         simulated("permissions::deny_and_stop", stop),
         simulated("permissions::approve_with_a_rule", rule),

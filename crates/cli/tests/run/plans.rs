@@ -2,7 +2,7 @@
 
 use libtest_mimic::Trial;
 
-use crate::kit::{Cli, LARGE, Outcome, editor, lab, on_both, run, run_with, simulated};
+use crate::kit::{Cli, LARGE, Outcome, editor, lab, on_both, on_old, run, run_with, simulated};
 
 /// The model writes its plan to the file that the CLI names, shows it, and does it.
 const PLAN: &str = r##"
@@ -28,6 +28,7 @@ pub(crate) fn trials() -> Vec<Trial> {
         on_both("plans::accept_edits", accept_edits),
         simulated("plans::by_hand", by_hand),
         simulated("plans::clear_context", clear_context),
+        on_old("plans::clear_context", clear_context),
         simulated("plans::keep_planning", keep_planning),
         simulated("plans::edited", edited),
     ]

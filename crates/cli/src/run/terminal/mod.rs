@@ -30,8 +30,7 @@ pub(crate) struct Terminal {
 impl Terminal {
     pub(crate) fn new(colours: bool) -> io::Result<Self> {
         let guard = Guard::new()?;
-        let size = crossterm::terminal::size().unwrap_or((80, 24));
-        let screen = Screen::new(crate::output::terminal(), colours, size);
+        let screen = Screen::new(crate::output::terminal(), colours, size());
         Ok(Self { screen, keys: Some(EventStream::new()), guard })
     }
 
@@ -118,10 +117,15 @@ impl Terminal {
 
     fn take_back(&mut self) -> io::Result<()> {
         self.guard.take()?;
-        self.screen.begin_anew();
+        self.screen.begin_anew(size());
         self.keys = Some(EventStream::new());
         Ok(())
     }
+}
+
+/// How many columns and rows the window has, or usually has.
+fn size() -> (u16, u16) {
+    crossterm::terminal::size().unwrap_or((80, 24))
 }
 
 impl Drop for Terminal {

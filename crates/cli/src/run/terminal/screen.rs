@@ -101,8 +101,10 @@ impl<W: Write> Screen<W> {
         self.draw(&last, Vec::new())
     }
 
-    /// Forgets where the panel is, because something else has written to the terminal.
-    pub(crate) fn begin_anew(&mut self) {
+    /// Forgets where the panel is, because something else has written to the terminal, whose window
+    /// may have another size by now.
+    pub(crate) fn begin_anew(&mut self, (columns, rows): (u16, u16)) {
+        self.measure(columns, rows);
         self.below = 0;
         self.panel.clear();
     }
