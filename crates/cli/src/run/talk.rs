@@ -105,6 +105,7 @@ pub(crate) async fn run(job: Job) -> Result<ExitCode, Failure> {
         since: Instant::now(),
         introduced: None,
         background: Background::default(),
+        mode: String::new(),
     };
     talk.greet(&session, &place)?;
     let end = talk.hold(&mut session, prompt, goes_on).await;
@@ -148,6 +149,8 @@ struct Talk {
     /// The session and model that were last said.
     introduced: Option<String>,
     background: Background,
+    /// The permission mode.
+    mode: String,
 }
 
 impl Talk {
@@ -297,6 +300,8 @@ impl Talk {
     /// Shows what happens, and has the person decide, until the turn is over or something is said.
     async fn follow(&mut self, turn: &mut Turn<&mut Session>, idle: bool) -> Result<Next, Failure> {
         let handle = turn.session().handle();
+        let mode = handle.snapshot().permission_mode;
+        self.mode = mode.map_or_else(|| "not known".to_owned(), |mode| mode.to_string());
         let mut tick = tokio::time::interval(TICK);
         tick.set_missed_tick_behavior(MissedTickBehavior::Delay);
         loop {
@@ -504,8 +509,9 @@ impl Talk {
             panel.extend(self.feed.live(columns));
             panel.push(Line::new());
             panel.extend(self.prompt.lines());
-            let hint = "Enter sends · Alt-Enter: another line · /help · Ctrl-D ends";
-            panel.push(Line::of(Tone::Dim, hint).cut(columns));
+            let mode = Line::of(Tone::Accent, &self.mode);
+            let hint = " · Enter sends · Alt-Enter: another line · /help · Ctrl-D ends";
+            panel.push(mode.and(Tone::Dim, hint).cut(columns));
         } else {
             panel.extend(self.feed.live(columns));
             panel.push(Line::new());

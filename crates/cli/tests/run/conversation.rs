@@ -151,6 +151,7 @@ async fn commands(cli: Cli) -> Outcome {
     pty.see("Enter sends");
     pty.press("/mode accept-edits\r");
     pty.see("the mode is acceptEdits now");
+    pty.see("acceptEdits · Enter sends");
     pty.press("/mode bypass-permissions\r");
     pty.see("Cannot set permission mode to bypassPermissions");
     pty.press("/model opus\r");

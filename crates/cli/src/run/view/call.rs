@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use countersign::protocol::RawJson;
-use countersign::protocol::tool::{AgentOutput, ToolInput, ToolOutput, current_name};
+use countersign::protocol::tool::{AgentOutput, ReadOutput, ToolInput, ToolOutput, current_name};
 use countersign::turn::{Decision, ToolCall};
 
 use super::diff;
@@ -120,18 +120,33 @@ pub(crate) fn done(title: &Title, call: &ToolCall, place: &Place, columns: usize
     let text = call.result.as_ref().map(countersign::turn::ToolResult::text).unwrap_or_default();
     match written {
         Some((_, change)) => lines.extend(folded_change(change.lines, columns)),
-        None if failed => lines.extend(folded(&text, Tone::Bad, columns)),
+        None if failed => lines.extend(folded(without_tags(&text), Tone::Bad, columns)),
         None if is_in_background(call) => {
             lines.push(Line::of(Tone::Dim, "  ⎿ it goes on in the background"));
         }
         None if current_name(&call.name) == "Read" => {
-            let count = text.lines().count();
+            let count = lines_read(call, &text);
             let words = if count == 1 { "1 line".to_owned() } else { format!("{count} lines") };
             lines.push(Line::of(Tone::Dim, &format!("  ⎿ {words}")));
         }
         None => lines.extend(folded(&text, Tone::Dim, columns)),
     }
     lines
+}
+
+/// An error of a tool, without what marks it as one for the model.
+fn without_tags(text: &str) -> &str {
+    let inside = text.strip_prefix("<tool_use_error>");
+    inside.and_then(|text| text.strip_suffix("</tool_use_error>")).unwrap_or(text)
+}
+
+/// How many lines of a file were read.
+fn lines_read(call: &ToolCall, text: &str) -> u64 {
+    let output = call.result.as_ref().and_then(|result| result.output.as_ref());
+    match output.map(|output| ToolOutput::parse(&call.name, output)) {
+        Some(Ok(ToolOutput::Read(ReadOutput::Text(read)))) => read.file.num_lines,
+        _ => text.lines().count().try_into().unwrap_or(u64::MAX),
+    }
 }
 
 /// Whether an agent was started that goes on. What the model is told of that is for the model.
