@@ -99,7 +99,7 @@ pub(crate) async fn run(job: Job) -> Result<ExitCode, Failure> {
         prompt: Prompt::default(),
         interrupting: None,
         ctrl_c: None,
-        stray: None,
+        typed: None,
         opened: None,
         listens: Instant::now(),
         since: Instant::now(),
@@ -139,8 +139,8 @@ struct Talk {
     interrupting: Option<Interrupting>,
     /// When Ctrl-C was pressed last.
     ctrl_c: Option<Instant>,
-    /// When a key was pressed last that was for nothing.
-    stray: Option<Instant>,
+    /// When something was typed last that was not for a dialog.
+    typed: Option<Instant>,
     /// The dialog that was opened last, and from when on it takes keys.
     opened: Option<u64>,
     listens: Instant,
@@ -400,11 +400,14 @@ impl Talk {
             Key::Ctrl('z') => self.terminal.suspend().await?,
             _ if self.is_asking() => self.answer(key).await?,
             key if idle => match self.prompt.key(key) {
-                Typed::Stay => {}
-                Typed::Said(text) => return Ok(Some(Next::Said(text))),
+                Typed::Stay => self.typed = Some(Instant::now()),
+                Typed::Said(text) => {
+                    self.typed = None;
+                    return Ok(Some(Next::Said(text)));
+                }
                 Typed::End => return Ok(Some(Next::Leave(Leave::Done))),
             },
-            _ => self.stray = Some(Instant::now()),
+            _ => self.typed = Some(Instant::now()),
         }
         Ok(None)
     }
@@ -422,7 +425,7 @@ impl Talk {
     /// Opens the dialog that is asked for now.
     fn open(&mut self, columns: usize, rows: usize) -> Result<(), Failure> {
         self.opened = self.desk.shown();
-        let typing = self.stray.map(|at| at + TYPING);
+        let typing = self.typed.map(|at| at + TYPING);
         self.listens =
             typing.into_iter().chain([Instant::now() + READING]).max().unwrap_or(self.listens);
         let opening = self.desk.dialog().map(|dialog| dialog.opening(columns, rows));

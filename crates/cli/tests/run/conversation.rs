@@ -26,6 +26,7 @@ pub(crate) fn trials() -> Vec<Trial> {
         simulated("conversation::ctrl_c_twice_ends_it", ended),
         on_both("conversation::resume", resumed),
         simulated("conversation::a_message_of_several_lines", lines),
+        simulated("conversation::a_long_text_is_pasted", pasted),
         simulated("conversation::commands_of_our_own", commands),
         on_both("conversation::commands_of_the_cli", commands_of_the_cli),
         simulated("conversation::sub_agents_and_retries", agents),
@@ -141,6 +142,26 @@ async fn lines(cli: Cli) -> Outcome {
     pty.until("no message", |screen| screen.matches("❯ one").count() == 1);
     pty.press("\u{3}");
     assert_eq!(pty.end().code, 130);
+    lab.close().await?;
+    Ok(())
+}
+
+/// Much longer than the window, in one piece.
+async fn pasted(cli: Cli) -> Outcome {
+    let script =
+        "[[answer]]\nwhen = { text = \"the last of 500\" }\ntext = \"I have all of it.\"\n";
+    let lab = lab(cli, script).await;
+    let mut pty = run(&lab, USUAL, &[]);
+    pty.see("Enter sends");
+    let text: String = (1..=500).map(|number| format!("line {number}\r")).collect();
+    pty.press(&format!("\u{1b}[200~{text}the last of 500\u{1b}[201~"));
+    let typed = pty.see("the last of 500");
+    assert!(typed.contains("line 500") && !typed.contains("I have"), "{typed}");
+    pty.press("\r");
+    pty.see("I have all of it.");
+    pty.see("Enter sends");
+    pty.press("\u{4}");
+    assert_eq!(pty.end().code, 0);
     lab.close().await?;
     Ok(())
 }
