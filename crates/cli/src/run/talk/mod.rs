@@ -1,5 +1,8 @@
 //! A session on a terminal: what happens is shown, and the person decides.
 
+mod draw;
+mod person;
+
 use std::pin::Pin;
 use std::process::ExitCode;
 use std::time::Duration;
@@ -9,32 +12,20 @@ use countersign::turn::{Outcome, Turn, TurnEvent};
 use countersign::{ControlError, Session, SessionBuilder, SessionHandle, TurnError};
 use tokio::time::{Instant, MissedTickBehavior};
 
-use super::background::Background;
-use super::commands::Command;
-use super::desk::{self, Desk, Happened};
-use super::dialog::Reaction;
-use super::dialog::prompt::{Prompt, Typed};
-use super::ending;
-use super::feed::{About, Feed};
-use super::signals::{Asks, Signals};
-use super::terminal::Terminal;
-use super::terminal::keys::{Input, Key};
-use super::view::call::span;
-use super::view::line::{Line, Tone};
-use super::view::markdown::Markdown;
-use super::view::place::Place;
-use super::view::summary;
 use crate::failure::{Exit, Failure};
-
-/// Within this time a second Ctrl-C means the end of the session.
-const AGAIN: Duration = Duration::from_secs(2);
-
-/// Whoever was typing when a dialog opened is not answering it until there is a pause of this length.
-const TYPING: Duration = Duration::from_millis(700);
-
-/// Nobody reads a dialog and answers it within this time. Keys that come earlier were meant for
-/// something else, or for the dialog before.
-const READING: Duration = Duration::from_millis(200);
+use crate::run::background::Background;
+use crate::run::commands::Command;
+use crate::run::desk::{self, Desk, Happened};
+use crate::run::dialog::prompt::Prompt;
+use crate::run::ending;
+use crate::run::feed::{About, Feed};
+use crate::run::signals::{Asks, Signals};
+use crate::run::terminal::Terminal;
+use crate::run::terminal::keys::{Input, Key};
+use crate::run::view::line::{Line, Tone};
+use crate::run::view::markdown::Markdown;
+use crate::run::view::place::Place;
+use crate::run::view::summary;
 
 /// How often the time that something takes is shown anew.
 const TICK: Duration = Duration::from_millis(500);
@@ -89,7 +80,7 @@ enum Step {
 pub(crate) async fn run(job: Job) -> Result<ExitCode, Failure> {
     let Job { builder, place, prompt, goes_on, can_be_resumed, colours } = job;
     let (builder, desk) = desk::open(builder.partial_messages(), place.clone());
-    let builder = super::options::with_what_it_knows(builder).await;
+    let builder = crate::run::options::with_what_it_knows(builder).await;
     let mut session = builder.connect().await.map_err(|error| ending::not_begun(&error))?;
     let mut talk = Talk {
         terminal: Terminal::new(colours)?,
@@ -154,17 +145,6 @@ struct Talk {
 }
 
 impl Talk {
-    fn greet(&mut self, session: &Session, place: &Place) -> Result<(), Failure> {
-        let snapshot = session.snapshot();
-        let mut parts = vec![format!("countersign {}", env!("CARGO_PKG_VERSION"))];
-        parts.extend(snapshot.version.map(|version| format!("Claude Code {version}")));
-        parts.extend(snapshot.permission_mode.map(|mode| format!("mode {mode}")));
-        parts.push(place.cwd().display().to_string());
-        let line = Line::of(Tone::Dim, &parts.join(" · ")).hanging(2);
-        let lines = self.feed.about(About::Notices, vec![line]);
-        Ok(self.terminal.print(lines)?)
-    }
-
     /// Turn by turn, to the end.
     async fn hold(
         &mut self,
@@ -210,17 +190,6 @@ impl Talk {
                 Err(leave) => return Ok((leave, last)),
             }
         }
-    }
-
-    /// What the person says stays on the screen.
-    fn repeat(&mut self, text: &str) -> Result<(), Failure> {
-        let lines = text.lines().enumerate().map(|(number, line)| {
-            let sign = if number == 0 { "❯ " } else { "  " };
-            Line::of(Tone::Accent, sign).and(Tone::Bold, line).hanging(2)
-        });
-        let lines = lines.collect();
-        let lines = self.feed.about(About::User, lines);
-        Ok(self.terminal.print(lines)?)
     }
 
     /// One turn, and what follows from it.
@@ -371,166 +340,6 @@ impl Talk {
             Step::Tick => {}
         }
         Ok(None)
-    }
-
-    /// Says once which session it is.
-    fn introduce(&mut self, model: &str, session: &str) -> Result<(), Failure> {
-        let words = format!("{model} · session {session}");
-        if self.introduced.as_ref() != Some(&words) {
-            let lines = self.feed.notice(Tone::Dim, &words);
-            self.terminal.print(lines)?;
-            self.introduced = Some(words);
-        }
-        Ok(())
-    }
-
-    fn decided(&mut self, lines: Vec<Line>) -> Result<(), Failure> {
-        let lines = self.feed.about(About::Calls, lines);
-        Ok(self.terminal.print(lines)?)
-    }
-
-    async fn key(
-        &mut self,
-        key: &Key,
-        handle: &SessionHandle,
-        idle: bool,
-    ) -> Result<Option<Next>, Failure> {
-        match key {
-            Key::Ctrl('c') => return self.ctrl_c(handle, idle),
-            Key::Ctrl('z') => self.terminal.suspend().await?,
-            _ if self.is_asking() => self.answer(key).await?,
-            key if idle => match self.prompt.key(key) {
-                Typed::Stay => self.typed = Some(Instant::now()),
-                Typed::Said(text) => {
-                    self.typed = None;
-                    return Ok(Some(Next::Said(text)));
-                }
-                Typed::End => return Ok(Some(Next::Leave(Leave::Done))),
-            },
-            _ => self.typed = Some(Instant::now()),
-        }
-        Ok(None)
-    }
-
-    /// Whether a dialog is shown.
-    fn is_asking(&self) -> bool {
-        self.interrupting.is_none() && self.desk.shown().is_some()
-    }
-
-    /// Whether the dialog does not take keys yet.
-    fn is_deaf(&self) -> bool {
-        self.is_asking() && Instant::now() < self.listens
-    }
-
-    /// Opens the dialog that is asked for now.
-    fn open(&mut self, columns: usize, rows: usize) -> Result<(), Failure> {
-        self.opened = self.desk.shown();
-        let typing = self.typed.map(|at| at + TYPING);
-        self.listens =
-            typing.into_iter().chain([Instant::now() + READING]).max().unwrap_or(self.listens);
-        let opening = self.desk.dialog().map(|dialog| dialog.opening(columns, rows));
-        Ok(self.terminal.print(opening.unwrap_or_default())?)
-    }
-
-    async fn answer(&mut self, key: &Key) -> Result<(), Failure> {
-        if self.is_deaf() {
-            self.listens = Instant::now() + TYPING;
-            return Ok(());
-        }
-        let Some(dialog) = self.desk.dialog() else { return Ok(()) };
-        let reaction = match dialog.key(key) {
-            Reaction::Edit(text, suffix) => {
-                let shown = self.desk.shown();
-                let edited = self.terminal.edit(text, suffix).await;
-                self.signals.forget_interrupts();
-                // It may have been withdrawn meanwhile.
-                let lines = self.desk.clear_withdrawn();
-                self.decided(lines)?;
-                match (edited, self.desk.dialog()) {
-                    (Ok(Some(text)), Some(dialog)) if self.opened == shown => dialog.edited(&text),
-                    (Err(error), _) => {
-                        let words = format!("the editor cannot be used: {error}");
-                        Reaction::Print(vec![Line::of(Tone::Bad, &words)])
-                    }
-                    _ => Reaction::Stay,
-                }
-            }
-            reaction => reaction,
-        };
-        match reaction {
-            Reaction::Stay | Reaction::Edit(..) => {}
-            Reaction::Print(lines) => self.terminal.print(lines)?,
-            Reaction::Decided(decision) => {
-                let line = self.desk.answer(decision);
-                self.decided(line.into_iter().collect())?;
-            }
-        }
-        Ok(())
-    }
-
-    fn ctrl_c(&mut self, handle: &SessionHandle, idle: bool) -> Result<Option<Next>, Failure> {
-        let again = self.ctrl_c.is_some_and(|at| at.elapsed() < AGAIN);
-        let leave = Ok(Some(Next::Leave(Leave::CtrlC)));
-        if idle {
-            if self.desk.shown().is_some() {
-                let lines = self.desk.refuse_all();
-                self.decided(lines)?;
-                return Ok(None);
-            }
-            return if self.prompt.clear() { Ok(None) } else { leave };
-        }
-        if again || self.interrupting.is_some() {
-            return leave;
-        }
-        self.ctrl_c = Some(Instant::now());
-        let handle = handle.clone();
-        self.interrupting = Some(Box::pin(async move { handle.interrupt().await }));
-        Ok(None)
-    }
-
-    /// Draws what changes: a dialog, the prompt, or what is running.
-    fn draw(&mut self, idle: bool) -> Result<(), Failure> {
-        let (columns, rows) = (self.terminal.columns(), self.terminal.rows());
-        let mut panel = Vec::new();
-        if self.is_asking() {
-            if self.opened != self.desk.shown() {
-                self.open(columns, rows)?;
-            }
-            let (count, is_deaf) = (self.desk.count(), self.is_deaf());
-            if let Some(dialog) = self.desk.dialog() {
-                if let Some((number, of)) = count {
-                    panel.push(Line::of(Tone::Warn, &format!("{number} of {of}")));
-                }
-                panel.extend(dialog.lines(columns, rows - panel.len()));
-            }
-            if is_deaf {
-                // In the place of the line that says which keys there are.
-                panel.pop();
-                panel.push(Line::of(Tone::Dim, "…"));
-            }
-        } else if idle {
-            panel.extend(self.feed.live(columns));
-            panel.push(Line::new());
-            panel.extend(self.prompt.lines());
-            let mode = Line::of(Tone::Accent, &self.mode);
-            let hint = " · Enter sends · Alt-Enter: another line · /help · Ctrl-D ends";
-            panel.push(mode.and(Tone::Dim, hint).cut(columns));
-        } else {
-            panel.extend(self.feed.live(columns));
-            panel.push(Line::new());
-            panel.push(self.status().cut(columns));
-        }
-        Ok(self.terminal.show(panel)?)
-    }
-
-    fn status(&self) -> Line {
-        if self.interrupting.is_some() {
-            return Line::of(Tone::Warn, "interrupting… Ctrl-C again ends the session");
-        }
-        let what = if self.feed.is_thinking() { "thinking" } else { "working" };
-        let took = span(Duration::from_secs(self.since.elapsed().as_secs()));
-        let took = if took == "0 ms" { String::new() } else { format!(" {took}") };
-        Line::of(Tone::Accent, "✻ ").and(Tone::Dim, &format!("{what}{took} · Ctrl-C interrupts"))
     }
 
     /// Ends the session, and says how to go on with it. Another Ctrl-C does not wait for anything.

@@ -1,0 +1,118 @@
+//! What the person does.
+
+use std::time::Duration;
+
+use countersign::SessionHandle;
+use tokio::time::Instant;
+
+use super::{Leave, Next, Talk};
+use crate::failure::Failure;
+use crate::run::dialog::Reaction;
+use crate::run::dialog::prompt::Typed;
+use crate::run::terminal::keys::Key;
+use crate::run::view::line::{Line, Tone};
+
+/// Within this time a second Ctrl-C means the end of the session.
+const AGAIN: Duration = Duration::from_secs(2);
+
+/// Whoever was typing when a dialog opened is not answering it until there is a pause of this length.
+pub(super) const TYPING: Duration = Duration::from_millis(700);
+
+/// Nobody reads a dialog and answers it within this time. Keys that come earlier were meant for
+/// something else, or for the dialog before.
+pub(super) const READING: Duration = Duration::from_millis(200);
+
+impl Talk {
+    pub(super) async fn key(
+        &mut self,
+        key: &Key,
+        handle: &SessionHandle,
+        idle: bool,
+    ) -> Result<Option<Next>, Failure> {
+        match key {
+            Key::Ctrl('c') => return self.ctrl_c(handle, idle),
+            Key::Ctrl('z') => self.terminal.suspend().await?,
+            _ if self.is_asking() => self.answer(key).await?,
+            key if idle => match self.prompt.key(key) {
+                Typed::Stay => self.typed = Some(Instant::now()),
+                Typed::Said(text) => {
+                    self.typed = None;
+                    return Ok(Some(Next::Said(text)));
+                }
+                Typed::End => return Ok(Some(Next::Leave(Leave::Done))),
+            },
+            _ => self.typed = Some(Instant::now()),
+        }
+        Ok(None)
+    }
+
+    /// Whether a dialog is shown.
+    pub(super) fn is_asking(&self) -> bool {
+        self.interrupting.is_none() && self.desk.shown().is_some()
+    }
+
+    /// Whether the dialog does not take keys yet.
+    pub(super) fn is_deaf(&self) -> bool {
+        self.is_asking() && Instant::now() < self.listens
+    }
+
+    pub(super) async fn answer(&mut self, key: &Key) -> Result<(), Failure> {
+        if self.is_deaf() {
+            self.listens = Instant::now() + TYPING;
+            return Ok(());
+        }
+        let Some(dialog) = self.desk.dialog() else { return Ok(()) };
+        let reaction = match dialog.key(key) {
+            Reaction::Edit(text, suffix) => {
+                let shown = self.desk.shown();
+                let edited = self.terminal.edit(text, suffix).await;
+                self.signals.forget_interrupts();
+                // It may have been withdrawn meanwhile.
+                let lines = self.desk.clear_withdrawn();
+                self.decided(lines)?;
+                match (edited, self.desk.dialog()) {
+                    (Ok(Some(text)), Some(dialog)) if self.opened == shown => dialog.edited(&text),
+                    (Err(error), _) => {
+                        let words = format!("the editor cannot be used: {error}");
+                        Reaction::Print(vec![Line::of(Tone::Bad, &words)])
+                    }
+                    _ => Reaction::Stay,
+                }
+            }
+            reaction => reaction,
+        };
+        match reaction {
+            Reaction::Stay | Reaction::Edit(..) => {}
+            Reaction::Print(lines) => self.terminal.print(lines)?,
+            Reaction::Decided(decision) => {
+                let line = self.desk.answer(decision);
+                self.decided(line.into_iter().collect())?;
+            }
+        }
+        Ok(())
+    }
+
+    pub(super) fn ctrl_c(
+        &mut self,
+        handle: &SessionHandle,
+        idle: bool,
+    ) -> Result<Option<Next>, Failure> {
+        let again = self.ctrl_c.is_some_and(|at| at.elapsed() < AGAIN);
+        let leave = Ok(Some(Next::Leave(Leave::CtrlC)));
+        if idle {
+            if self.desk.shown().is_some() {
+                let lines = self.desk.refuse_all();
+                self.decided(lines)?;
+                return Ok(None);
+            }
+            return if self.prompt.clear() { Ok(None) } else { leave };
+        }
+        if again || self.interrupting.is_some() {
+            return leave;
+        }
+        self.ctrl_c = Some(Instant::now());
+        let handle = handle.clone();
+        self.interrupting = Some(Box::pin(async move { handle.interrupt().await }));
+        Ok(None)
+    }
+}
