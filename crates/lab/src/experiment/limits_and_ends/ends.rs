@@ -1,6 +1,7 @@
 //! Ends of the process: its input is closed, or a signal comes.
 
 use std::path::Path;
+use std::pin::pin;
 use std::time::Duration;
 
 use rustix::process::Signal;
@@ -56,6 +57,32 @@ pub(super) async fn input_closed(trial: &mut Trial) -> Outcome {
     let again = result(&ended)["result"] == "Too late.";
     trial.found("while the person is asked: the model speaks again", yes_or_no(again));
     trial.found("while the person is asked: exit code", ended.status.code());
+    Ok(())
+}
+
+pub(super) const LATER_FACTS: &[Fact] = &[Fact::by_version(
+    "a command in the background",
+    &[(V62, "ends, and its turn runs"), (V197, "is ended"), (V325, "ends, and its turn runs")],
+)];
+
+/// The input is closed while a command runs in the background.
+pub(super) async fn with_a_command(trial: &mut Trial) -> Outcome {
+    let mut cli = trial.launch(Launch::new().mode("bypassPermissions")).await?;
+    cli.initialize(json!({"hooks": null})).await?;
+    cli.say("Run it.").await?;
+    cli.result().await?;
+    let mut closing = pin!(cli.close());
+    // Where the command is ended, that is after five seconds.
+    let ended = tokio::select! {
+        ended = &mut closing => ended?,
+        () = tokio::time::sleep(Duration::from_secs(7)) => {
+            std::fs::write(trial.lab().work().join("go"), "")?;
+            closing.await?
+        }
+    };
+    let turn = result(&ended)["result"] == "It is over.";
+    let became = if turn { "ends, and its turn runs" } else { "is ended" };
+    trial.found("a command in the background", became);
     Ok(())
 }
 

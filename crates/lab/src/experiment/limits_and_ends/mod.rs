@@ -4,6 +4,7 @@ mod ends;
 mod errors;
 mod limits;
 
+use super::stream::WAIT_FOR_A_FILE;
 use super::{Case, Experiment, Fact, Outcome, Trial, V62, V197, V325};
 
 pub(super) const EXPERIMENT: Experiment = Experiment::new(
@@ -22,6 +23,9 @@ pub(super) const EXPERIMENT: Experiment = Experiment::new(
         }),
         Case::new("input-closed", ends::INPUT_SCRIPT, ends::INPUT_FACTS, |trial| {
             Box::pin(ends::input_closed(trial))
+        }),
+        Case::new("input-closed-later", WAIT_FOR_A_FILE, ends::LATER_FACTS, |trial| {
+            Box::pin(ends::with_a_command(trial))
         }),
         Case::new("signals", ends::SIGNAL_SCRIPT, ends::SIGNAL_FACTS, |trial| {
             Box::pin(ends::signals(trial))

@@ -13,6 +13,7 @@ use crate::talk::{Reply, is_result};
 use crate::transcript::{is_written, transcript};
 
 pub(super) const FACTS: &[Fact] = &[
+    Fact::always("a second initialize lists what is asked", "yes"),
     Fact::always("a resume asks again", "no"),
     Fact::by_version(
         "the call, in what the model is told",
@@ -33,6 +34,10 @@ pub(super) async fn steps(trial: &mut Trial) -> Outcome {
     let call = ask["request"]["tool_use_id"].as_str().unwrap_or_default();
     let file = transcript(trial.lab(), &session);
     is_written(&file, call, trial.patience()).await;
+    // Some versions answer it with an error, and list it all the same.
+    let second = cli.initialize(json!({"hooks": null})).await?;
+    let listed = lists(&second, &ask) || lists(&second["response"], &ask);
+    trial.found("a second initialize lists what is asked", yes_or_no(listed));
     cli.signal(Signal::KILL);
     cli.ended().await?;
     let left = std::fs::read(&file)?;
@@ -62,6 +67,12 @@ pub(super) async fn steps(trial: &mut Trial) -> Outcome {
         cli.close().await?;
     }
     Ok(())
+}
+
+/// Whether an answer to `initialize` lists a request.
+fn lists(answer: &Value, ask: &Value) -> bool {
+    let pending = answer["pending_permission_requests"].as_array();
+    pending.is_some_and(|all| all.iter().any(|one| one["request_id"] == ask["request_id"]))
 }
 
 /// What a request to the model says of a call.

@@ -8,7 +8,7 @@ use crate::lab::Launch;
 use crate::talk::{Reply, is_result};
 
 /// The command ends when there is a file.
-pub(super) const SCRIPT: &str = r#"
+pub(in crate::experiment) const SCRIPT: &str = r#"
 otherwise = "It is over."
 
 [[answer]]

@@ -4,6 +4,7 @@ mod agents;
 mod background;
 mod partial;
 
+pub(super) use self::background::SCRIPT as WAIT_FOR_A_FILE;
 use super::{Case, Experiment, Fact, Outcome, Trial, V62, V197, V325};
 
 pub(super) const EXPERIMENT: Experiment = Experiment::new(
