@@ -85,6 +85,9 @@ macro_rules! open_enum {
         }
 
         impl $name {
+            /// Every value that this crate knows, as it stands on the wire.
+            pub const KNOWN: &'static [&'static str] = &[$($text),+];
+
             /// The value as it stands on the wire.
             #[must_use]
             pub fn as_str(&self) -> &str {

@@ -22,6 +22,7 @@ pub(crate) fn expand(input: DeriveInput) -> Result<TokenStream> {
     let mut write_arms = Vec::new();
     let mut untyped = Vec::new();
     let mut names = Vec::new();
+    let mut internal = Vec::new();
     let mut conversions = Vec::new();
     let mut other = None;
     for variant in data.variants {
@@ -39,6 +40,7 @@ pub(crate) fn expand(input: DeriveInput) -> Result<TokenStream> {
         if attrs.other || !attrs.internal.is_empty() {
             if !attrs.internal.is_empty() {
                 let names = &attrs.internal;
+                internal.extend(names.iter().cloned());
                 read_arms.push(quote! {
                     #(#names)|* => Ok(Self::#variant(crate::wire::Named::read(name, fields)?)),
                 });
@@ -91,6 +93,9 @@ pub(crate) fn expand(input: DeriveInput) -> Result<TokenStream> {
 
     Ok(quote! {
         impl #ident {
+            /// Every name that this crate knows, with or without types for its fields.
+            pub const KNOWN: &'static [&'static str] = &[#(#names,)* #(#internal,)*];
+
             /// The name that stands in the tag field.
             #[must_use]
             pub fn name(&self) -> &str {

@@ -1,8 +1,10 @@
 //! Every kind that the protocol lists is known, by name.
 
 use countersign_protocol::content::ContentBlock;
-use countersign_protocol::hook::HookInput;
+use countersign_protocol::hook::{HookEvent, HookInput};
 use countersign_protocol::message::{BlockDelta, MessageOrigin, StreamEvent};
+use countersign_protocol::request::ClientRequest;
+use countersign_protocol::system::SystemMessage;
 use countersign_protocol::{Decoded, Frame, FromCli, Line, ToCli};
 
 /// Known, whether or not an object that has nothing but its name is well formed.
@@ -175,4 +177,19 @@ fn origins_and_hook_events() {
         "hook_event_name",
         HookInput::is_known,
     );
+}
+
+#[test]
+fn what_is_listed_as_known_is_known() {
+    for name in FromCli::KNOWN {
+        check::<FromCli>(&format!(r#"{{"type":"{name}"}}"#));
+    }
+    for name in SystemMessage::KNOWN {
+        check::<FromCli>(&format!(r#"{{"type":"system","subtype":"{name}"}}"#));
+    }
+    assert!(ToCli::KNOWN.contains(&"bash_command"));
+    assert!(ToCli::KNOWN.contains(&"session_notice"), "those without types are listed, too");
+    assert!(ClientRequest::KNOWN.contains(&"list_models"));
+    assert!(HookEvent::KNOWN.iter().all(|name| HookEvent::from(*name).is_known()));
+    assert!(HookEvent::KNOWN.contains(&"PreToolUse"));
 }
