@@ -54,6 +54,15 @@ impl Program {
         }
     }
 
+    /// The file that is run.
+    #[must_use]
+    pub fn executable(&self) -> &Path {
+        match self {
+            Self::Real(installed) => installed.executable(),
+            Self::Simulated { executable, .. } => executable,
+        }
+    }
+
     /// The same, found from any folder: it will be started in another one than this.
     fn resolved(self) -> io::Result<Self> {
         Ok(match self {

@@ -15,6 +15,7 @@
 //! | [`scenario`] | conversations that show what a CLI does |
 //! | [`experiment`] | questions about the protocol, put to any version, and what is documented |
 //! | [`report`] | the results of experiments, side by side |
+//! | [`drift`] | what changed between two versions of the real CLI |
 //! | [`fidelity`] | the simulated CLI, compared with the real one |
 
 #![warn(missing_docs)]
@@ -22,12 +23,15 @@
 mod driver;
 mod guard;
 mod lab;
+mod npm;
 mod process;
 mod sandbox;
+mod sdk;
 mod talk;
 mod transcript;
 mod versions;
 
+pub mod drift;
 pub mod experiment;
 pub mod fidelity;
 pub mod model;
@@ -40,6 +44,7 @@ pub use self::driver::{Cli, DriverError, Ended, Said, Speaker, Transcript};
 pub use self::guard::Refused;
 pub use self::lab::{Lab, LabBuilder, LabError, Launch, LaunchError, Program};
 pub use self::sandbox::Isolation;
+pub use self::sdk::Sdk;
 pub use self::versions::{InstallError, Installed, Versions};
 pub use countersign_protocol::{NotAVersion, Version};
 

@@ -1,14 +1,13 @@
 //! Versions of the real CLI, installed from the npm registry into a cache folder.
 
-use std::fs::{self, File};
+use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
-use std::process::Stdio;
 
 use serde::Deserialize;
 
 use crate::Version;
-use crate::process::{inheriting, on_path};
+use crate::npm::{Package, npm};
 
 /// The package that the CLI is published as.
 const PACKAGE: &str = "@anthropic-ai/claude-code";
@@ -127,90 +126,33 @@ impl Versions {
     ///
     /// When npm is missing, the registry does not have the version, or the disk is full.
     pub async fn install(&self, version: Version) -> Result<Installed, InstallError> {
-        if let Some(installed) = self.get(version) {
-            return Ok(installed);
-        }
-        let failed = |source| InstallError::Folder { folder: self.folder.clone(), source };
-        fs::create_dir_all(&self.folder).map_err(failed)?;
-        let _lock = self.lock(version).await.map_err(failed)?;
-        if let Some(installed) = self.get(version) {
-            return Ok(installed);
-        }
-
-        // Installed beside its place and then moved, so that a broken install is never found. Each
-        // try has a folder of its own: the npm of one that was killed may still write to its.
-        let prefix = format!(".{version}.part");
-        remove_all(&self.folder, &prefix).map_err(failed)?;
-        let scratch =
-            tempfile::Builder::new().prefix(&prefix).tempdir_in(&self.folder).map_err(failed)?;
-        let draft = scratch.path().join("cli");
-        let package = format!("{PACKAGE}@{version}");
-        let draft_text = draft.to_string_lossy();
-        // The package's own install script is not run: it only links the program that is taken
-        // from the platform's package here.
-        npm([
-            "install",
-            "--prefix",
-            &draft_text,
-            "--no-audit",
-            "--no-fund",
-            "--ignore-scripts",
-            "--loglevel=error",
-            &package,
-        ])
-        .await?;
-        if program_in(&draft, version).is_none() {
-            return Err(InstallError::NoProgram { version });
-        }
-        let place = self.place(version);
-        remove(&place).and_then(|()| fs::rename(&draft, &place)).map_err(failed)?;
-        self.get(version).ok_or(InstallError::NoProgram { version })
+        // The package's own install script would only link the program that is taken from the
+        // platform's package here.
+        let package = Package {
+            cache: &self.folder,
+            folder: &version.to_string(),
+            spec: &format!("{PACKAGE}@{version}"),
+            flags: &[],
+        };
+        let executable = package.install(|folder| program_in(folder, version)).await?;
+        let executable = executable.ok_or(InstallError::NoProgram { version })?;
+        Ok(Installed { version, executable })
     }
 
     fn place(&self, version: Version) -> PathBuf {
         self.folder.join(version.to_string())
     }
-
-    /// Waits until nobody else installs this version. The lock goes with the file, also when the
-    /// process is killed.
-    async fn lock(&self, version: Version) -> io::Result<File> {
-        let path = self.folder.join(format!(".{version}.lock"));
-        let locked = tokio::task::spawn_blocking(move || {
-            let file = File::create(path)?;
-            file.lock()?;
-            Ok(file)
-        });
-        locked.await.map_err(io::Error::other)?
-    }
-}
-
-fn remove(folder: &Path) -> io::Result<()> {
-    match fs::remove_dir_all(folder) {
-        Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
-        _ => Ok(()),
-    }
-}
-
-/// Removes the folders whose names begin with this: what earlier tries left.
-fn remove_all(folder: &Path, prefix: &str) -> io::Result<()> {
-    for entry in fs::read_dir(folder)? {
-        let entry = entry?;
-        if entry.file_name().to_string_lossy().starts_with(prefix) {
-            remove(&entry.path())?;
-        }
-    }
-    Ok(())
 }
 
 #[derive(Deserialize)]
-struct Package {
+struct Manifest {
     version: String,
 }
 
 fn package_version(modules: &Path) -> Option<Version> {
     let text = fs::read(modules.join(PACKAGE).join("package.json")).ok()?;
-    let package: Package = serde_json::from_slice(&text).ok()?;
-    package.version.parse().ok()
+    let manifest: Manifest = serde_json::from_slice(&text).ok()?;
+    manifest.version.parse().ok()
 }
 
 /// The program of the package that is installed in a folder, if it is of this version.
@@ -230,21 +172,6 @@ fn executable(modules: &Path) -> Option<PathBuf> {
         // An old npm installs a second one, for another C library, whose name is longer.
         .min();
     native.or_else(|| Some(modules.join(PACKAGE).join("cli.js"))).filter(|file| file.is_file())
-}
-
-async fn npm<'a>(arguments: impl IntoIterator<Item = &'a str>) -> Result<String, InstallError> {
-    let npm = on_path("npm").ok_or(InstallError::NoNpm)?;
-    let output = inheriting(npm)
-        .args(arguments)
-        .stdin(Stdio::null())
-        .output()
-        .await
-        .map_err(|source| InstallError::Start { source })?;
-    if !output.status.success() {
-        let said = String::from_utf8_lossy(&output.stderr).trim().to_owned();
-        return Err(InstallError::Npm { said });
-    }
-    Ok(String::from_utf8_lossy(&output.stdout).into_owned())
 }
 
 /// Why a version could not be installed.
@@ -276,6 +203,12 @@ pub enum InstallError {
     Latest {
         /// What it said.
         said: String,
+    },
+    /// The registry has a list of versions of the SDK that cannot be read.
+    #[error("npm does not say which versions of the TypeScript SDK there are")]
+    SdkVersions {
+        /// Why.
+        source: serde_json::Error,
     },
     /// The cache folder cannot be used.
     #[error("the folder {} cannot be used", folder.display())]

@@ -209,7 +209,7 @@ fn told(verdict: &Verdict, expected: bool) -> (&'static str, Style) {
 }
 
 /// Runs experiments on one program after the other, and shows how far it is.
-async fn run_all(
+pub(super) async fn run_all(
     experiments: &[Experiment],
     programs: &[Program],
     options: &Options,

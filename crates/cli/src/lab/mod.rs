@@ -1,5 +1,6 @@
 //! `countersign lab`: the protocol, studied on real and simulated CLIs.
 
+mod drift;
 mod experiments;
 mod fidelity;
 mod scenarios;
@@ -22,6 +23,7 @@ pub(crate) enum Command {
     Experiments(experiments::List),
     Run(experiments::Run),
     Report(experiments::ReportArgs),
+    Drift(drift::Args),
     Fidelity(fidelity::Args),
     Play(scenarios::Play),
     Scenarios(scenarios::List),
@@ -35,6 +37,7 @@ impl Command {
             Self::Experiments(args) => args.run(output),
             Self::Run(args) => args.run(output),
             Self::Report(args) => args.run(output),
+            Self::Drift(args) => args.run(output),
             Self::Fidelity(args) => args.run(output),
             Self::Install(args) => args.run(output),
             Self::List(args) => args.run(output),

@@ -7,6 +7,7 @@
 )]
 
 mod doctor;
+mod drift;
 mod help;
 #[path = "../../../lab/tests/it/http.rs"]
 #[expect(dead_code, reason = "the laboratory's own tests use all of it")]

@@ -1,9 +1,11 @@
 //! What changed between two versions.
 
+use serde::Serialize;
+
 use crate::experiment::{Finding, Observed, Results};
 
 /// A finding that is not the same on two programs.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
 pub struct Change {
     /// The letter of the experiment.

@@ -56,7 +56,7 @@ fn cell(cell: &Cell) -> String {
 }
 
 /// A text in which nothing is taken for Markdown or HTML, on one line.
-fn inert(text: &str) -> String {
+pub(crate) fn inert(text: &str) -> String {
     let mut shown = String::with_capacity(text.len());
     for c in text.chars() {
         match c {

@@ -26,6 +26,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 pub use self::changes::{Change, changes};
+pub(crate) use self::markdown::inert;
 pub use self::page::PageError;
 use crate::Version;
 use crate::experiment::{Results, ResultsError};
