@@ -201,7 +201,7 @@ fn results_of_experiments_are_compared() {
     let told = machine.drift(&["./old", "./new", "--no-run", "--out", "kept", "-q"]);
     assert_eq!((told.code, told.err.as_str()), (Some(0), ""), "{}", told.out);
     for expected in [
-        "| 1 experiments |  |  | 1 verdicts, 1 findings |\n",
+        "| 1 experiment |  |  | 1 verdict, 1 finding |\n",
         "- A a-plan: as documented → differs\n",
         "| A | mode | plan | default |\n",
     ] {

@@ -120,14 +120,12 @@ fn summary(drift: &Drift, page: &mut Page) {
         None => missing("published types", &drift.types),
     });
     rows.push(match drift.experiments.compared() {
-        Some(found) => row(
-            &format!("{} experiments", found.compared),
-            [
-                "".to_owned(),
-                "".to_owned(),
-                format!("{} verdicts, {} findings", found.verdicts.len(), found.findings.len()),
-            ],
-        ),
+        Some(found) => {
+            let verdicts = counted(found.verdicts.len(), "verdict");
+            let findings = counted(found.findings.len(), "finding");
+            let changed = format!("{verdicts}, {findings}");
+            row(&counted(found.compared, "experiment"), ["".to_owned(), "".to_owned(), changed])
+        }
         None => missing("experiments", &drift.experiments),
     });
     page.paragraph(format!("| | new | gone | changed |\n|---|---|---|---|\n{}", rows.join("\n")));
@@ -202,7 +200,8 @@ fn by_kind(names: &[&Name], page: &mut Page) {
 fn experiments(found: &ExperimentChanges, drift: &Drift, page: &mut Page) {
     page.paragraph("## Experiments");
     if found.verdicts.is_empty() && found.findings.is_empty() {
-        page.paragraph(format!("{} experiments found the same on both.", found.compared));
+        let count = counted(found.compared, "experiment");
+        page.paragraph(format!("{count} found the same on both."));
         return;
     }
     if !found.verdicts.is_empty() {
@@ -239,7 +238,6 @@ fn flags(help: &HelpChanges, names: Option<&Names>, page: &mut Page) {
         page.paragraph(format!("## {title}"));
         if *changes == EntryChanges::default() {
             page.paragraph("`--help` tells of the same ones in both.");
-            continue;
         }
         for (what, list) in [("Added", &changes.added), ("Removed", &changes.removed)] {
             if !list.is_empty() {
@@ -261,9 +259,9 @@ fn flags(help: &HelpChanges, names: Option<&Names>, page: &mut Page) {
             let count = changes.reworded.len();
             page.paragraph(format!("Described in other words ({count}): {list}"));
         }
-    }
-    if let Some(names) = names {
-        hidden_flags(help, names, page);
+        if let Some(names) = names.filter(|_| title == "Flags") {
+            hidden_flags(help, names, page);
+        }
     }
 }
 
@@ -306,7 +304,8 @@ fn types(types: &Types, page: &mut Page) {
     page.paragraph("## Published types");
     for (what, files) in [("new", &types.files_added), ("gone", &types.files_removed)] {
         for (file, count) in files {
-            page.paragraph(format!("{} is {what}, with {count} declarations.", code(file)));
+            let count = counted(*count, "declaration");
+            page.paragraph(format!("{} is {what}, with {count}.", code(file)));
         }
     }
     let Types { unions, added, removed, changed, .. } = types;
@@ -340,7 +339,7 @@ fn types(types: &Types, page: &mut Page) {
             page.paragraph(format!("{} in {}:", code(&changed.name), code(&changed.file)));
             page.verbatim(changed.diff.iter().take(SHOWN).map(String::as_str));
             if let Some(more) = changed.diff.len().checked_sub(SHOWN).filter(|more| *more > 0) {
-                page.paragraph(format!("… and {more} more lines"));
+                page.paragraph(format!("… and {} more", counted(more, "line")));
             }
         }
     }
@@ -392,6 +391,11 @@ fn by_group(list: &[Declared], page: &mut Page) {
     }));
 }
 
+fn counted(count: usize, what: &str) -> String {
+    let ending = if count == 1 { "" } else { "s" };
+    format!("{count} {what}{ending}")
+}
+
 fn codes<'a>(names: impl IntoIterator<Item = &'a str>) -> String {
     let names: Vec<_> = names.into_iter().map(code).collect();
     names.join(", ")
@@ -399,7 +403,7 @@ fn codes<'a>(names: impl IntoIterator<Item = &'a str>) -> String {
 
 /// A text between the marks within which nothing has a meaning, where that is possible.
 fn code(text: &str) -> String {
-    if text.is_empty() || text.contains(['`', '|']) || text.contains(char::is_control) {
+    if text.is_empty() || text.contains('`') || text.contains(char::is_control) {
         inert(text)
     } else {
         format!("`{text}`")

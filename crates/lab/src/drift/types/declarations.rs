@@ -59,7 +59,7 @@ impl Declaration {
         }
         let mut members = BTreeSet::new();
         for line in std::iter::once(first).chain(lines.map(String::as_str)) {
-            let member = line.trim().trim_start_matches('|').trim_end_matches(';').trim();
+            let member = line.trim().trim_start_matches('|').trim();
             if !member.is_empty() && !members.insert(member) {
                 return None;
             }
@@ -162,12 +162,15 @@ fn name(statement: &str) -> Option<String> {
     }
 }
 
-/// A line, broken before each member of a union and behind each comma, so that a comparison shows
-/// the member that changed and not all of them.
+/// A line, broken before each member of a union and behind each item of a list, so that a comparison
+/// shows the member that changed and not all of them. What ends a line is left out: it moves on when
+/// a member is added.
 fn broken(line: &str) -> Vec<String> {
+    let indent = line.len() - line.trim_start().len();
     let mut pieces = Vec::new();
     let mut piece = String::new();
     let mut rest = line.trim();
+    let mut lists = 0_usize;
     while let Some(c) = rest.chars().next() {
         if rest.starts_with("| ") {
             pieces.push(std::mem::take(&mut piece));
@@ -175,14 +178,23 @@ fn broken(line: &str) -> Vec<String> {
         let length = if matches!(c, '\'' | '"' | '`') { quoted(rest, c) } else { c.len_utf8() };
         let (taken, behind) = rest.split_at_checked(length).unwrap_or((rest, ""));
         piece.push_str(taken);
-        if c == ',' && behind.starts_with(' ') {
-            pieces.push(std::mem::take(&mut piece));
+        match c {
+            '[' => lists += 1,
+            ']' => lists = lists.saturating_sub(1),
+            ',' if lists > 0 => pieces.push(std::mem::take(&mut piece)),
+            _ => {}
         }
         rest = behind;
     }
     pieces.push(piece);
-    let pieces = pieces.into_iter().map(|piece| piece.trim().to_owned());
-    pieces.filter(|piece| !piece.is_empty()).collect()
+    let pieces = pieces.iter().map(|piece| piece.trim().trim_end_matches(';'));
+    let pieces = pieces.filter(|piece| !piece.is_empty()).enumerate();
+    // What belongs to a line stands further to the right than the line.
+    let indented = |(at, piece): (usize, &str)| {
+        let indent = if at == 0 { indent } else { indent + 2 };
+        format!("{}{piece}", " ".repeat(indent))
+    };
+    pieces.map(indented).collect()
 }
 
 #[cfg(test)]
@@ -231,11 +243,11 @@ export { }
             found["Request"].lines,
             [
                 "declare type Request = {",
-                "subtype: 'list_models';",
-                "kind?: 'a'",
-                "| \"b;}\"",
-                "| `c${string}`;",
-                "};"
+                "    subtype: 'list_models'",
+                "    kind?: 'a'",
+                "      | \"b;}\"",
+                "      | `c${string}`",
+                "}"
             ]
         );
         assert_eq!(found["query"].lines.len(), 3);

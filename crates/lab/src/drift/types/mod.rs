@@ -178,7 +178,7 @@ fn diff(old: &[String], new: &[String]) -> Vec<String> {
         let line = change.value();
         let mark = match change.tag() {
             ChangeTag::Equal => {
-                if !line.starts_with('|') {
+                if !is_member(line) {
                     owner = Some(line);
                 }
                 continue;
@@ -186,7 +186,7 @@ fn diff(old: &[String], new: &[String]) -> Vec<String> {
             ChangeTag::Delete => '-',
             ChangeTag::Insert => '+',
         };
-        if !line.starts_with('|') {
+        if !is_member(line) {
             owner = None;
         } else if let Some(owner) = owner.take() {
             lines.push(format!("  {owner}"));
@@ -194,6 +194,10 @@ fn diff(old: &[String], new: &[String]) -> Vec<String> {
         lines.push(format!("{mark} {line}"));
     }
     lines
+}
+
+fn is_member(line: &str) -> bool {
+    line.trim_start().starts_with('|')
 }
 
 /// Why the published types could not be compared.
@@ -227,7 +231,7 @@ mod tests {
             declarations(&text).remove("A").unwrap().lines
         };
         let found = diff(&text(" | 'y' | 'z'"), &text(" | 'y' | 'new' | 'z'"));
-        assert_eq!(found, ["  b?: 'x'", "+ | 'new'"]);
+        assert_eq!(found, ["    b?: 'x'", "+     | 'new'"]);
     }
 
     #[test]
