@@ -112,7 +112,7 @@ impl Help {
             };
             // Names are indented by two; what is said about them goes on further to the right.
             if indent == 2 {
-                entries.push(entry(words));
+                entries.extend(Some(entry(words)).filter(|entry| !entry.names.is_empty()));
             } else if let Some(last) = entries.last_mut()
                 && !words.is_empty()
             {
@@ -178,7 +178,10 @@ fn compare(old: &[Entry], new: &[Entry]) -> EntryChanges {
         |list: &[Entry], entry: &Entry| !list.iter().any(|other| other.shares_a_name_with(entry));
     changes.removed = old.iter().filter(|entry| missing_in(new, entry)).cloned().collect();
     for now in new {
-        let Some(then) = old.iter().find(|then| then.shares_a_name_with(now)) else {
+        // A name may stand for two things; then the one that is the same has not changed.
+        let same = old.iter().find(|then| *then == now);
+        let Some(then) = same.or_else(|| old.iter().find(|then| then.shares_a_name_with(now)))
+        else {
             changes.added.push(now.clone());
             continue;
         };

@@ -5,6 +5,7 @@ use super::*;
 /// What a version might look like inside.
 const OLD: &str = r#"
 z.object({type:z.literal("assistant"),uuid:q(),session_id:z.string()})
+z.object({type:z.literal("system"),subtype:z.literal("status"),uuid:q(),session_id:q()})
 case e.subtype==="interrupt":{type:"system",subtype:"status"}
 var H=["PreToolUse","Stop"],M=["acceptEdits","plan"],x="auto",y="list_models_of";
 .option("--model <model>","Model").option("-p, --print","Print")
@@ -90,6 +91,9 @@ fn found(text: &[u8], chunks: Chunks) -> (Found, BTreeSet<(Kind, String)>) {
 }
 
 proptest! {
+    // Each case compiles patterns and an automaton.
+    #![proptest_config(ProptestConfig::with_cases(64))]
+
     #[test]
     fn names_are_found_wherever_the_file_is_cut(
         before in 0_usize..700, behind in 0_usize..700, size in 601_usize..900,

@@ -50,7 +50,7 @@ pub(super) fn declarations(text: &str) -> BTreeMap<String, Declaration> {
 }
 
 impl Declaration {
-    /// The members, if this is a union of literals.
+    /// The members, if this is a union of literals and of names.
     pub(super) fn members(&self) -> Option<BTreeSet<&str>> {
         let mut lines = self.lines.iter();
         let (head, first) = lines.next()?.split_once('=')?;
@@ -64,13 +64,11 @@ impl Declaration {
                 return None;
             }
         }
-        let is_text = |member: &&str| member.starts_with(['\'', '"']) && !member.contains(": ");
-        let is_literal = |member: &&str| {
-            is_text(member)
-                || matches!(*member, "null" | "undefined" | "true" | "false")
-                || member.parse::<f64>().is_ok()
-        };
-        (members.iter().any(is_text) && members.iter().all(is_literal)).then_some(members)
+        let is_text = |member: &str| member.starts_with(['\'', '"']) && !member.contains(": ");
+        let is_name = |member: &str| member.chars().all(|c| is_part_of_a_name(c) || c == '.');
+        let is_union = members.len() > 1 || members.first().is_some_and(|only| is_text(only));
+        let are_simple = members.iter().all(|member| is_text(member) || is_name(member));
+        (is_union && are_simple).then_some(members)
     }
 }
 
@@ -233,6 +231,14 @@ export { }
 ";
 
     #[test]
+    fn unions_of_names_have_members() {
+        let found = declarations("type A = B.C | D | null;\ntype E = F;\ntype G = H[] | I;\n");
+        let members = found["A"].members().unwrap();
+        assert_eq!(members.into_iter().collect::<Vec<_>>(), ["B.C", "D", "null"]);
+        assert_eq!((found["E"].members(), found["G"].members()), (None, None));
+    }
+
+    #[test]
     fn declarations_are_told_apart() {
         let found = declarations(TEXT);
         let names: Vec<_> = found.keys().map(String::as_str).collect();
@@ -250,7 +256,7 @@ export { }
                 "}"
             ]
         );
-        assert_eq!(found["query"].lines.len(), 3);
+        assert_eq!(found["query"].lines.len(), 2, "both are there");
         let members = found["Mode"].members().unwrap();
         assert_eq!(members.into_iter().collect::<Vec<_>>(), ["'default'", "'plan'"]);
         for other in ["Request", "Output", "Tool", "query"] {

@@ -25,7 +25,7 @@ pub struct Types {
     pub files_added: BTreeMap<String, usize>,
     /// Files that only the old package has, with the number of their declarations.
     pub files_removed: BTreeMap<String, usize>,
-    /// Unions of literals that have other members.
+    /// Unions of literals and of names that have other members.
     pub unions: Vec<Union>,
     /// Declarations that only the new package has.
     pub added: Vec<Declared>,
@@ -35,7 +35,7 @@ pub struct Types {
     pub changed: Vec<Changed>,
 }
 
-/// A union of literals that has other members than before.
+/// A union that has other members than before.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
 pub struct Union {
