@@ -81,7 +81,7 @@ fn summary(drift: &Drift, page: &mut Page) {
             let (appeared, unknown) = (count(&names.appeared), names.unknown().count());
             row(
                 "names of the protocol",
-                [
+                &[
                     format!("{appeared}, {unknown} of them unknown to countersign-protocol"),
                     count(&names.vanished).to_string(),
                     "".to_owned(),
@@ -98,7 +98,7 @@ fn summary(drift: &Drift, page: &mut Page) {
                 let other = reworded.len();
                 rows.push(row(
                     &format!("{what} in `--help`"),
-                    [
+                    &[
                         added.len().to_string(),
                         removed.len().to_string(),
                         format!("{}, and {other} in other words", changed.len()),
@@ -111,7 +111,7 @@ fn summary(drift: &Drift, page: &mut Page) {
     rows.push(match drift.types.compared() {
         Some(Types { old, new, added, removed, changed, unions, .. }) => row(
             &format!("published types (SDK {} → {})", inert(old), inert(new)),
-            [
+            &[
                 added.len().to_string(),
                 removed.len().to_string(),
                 (changed.len() + unions.len()).to_string(),
@@ -124,14 +124,14 @@ fn summary(drift: &Drift, page: &mut Page) {
             let verdicts = counted(found.verdicts.len(), "verdict");
             let findings = counted(found.findings.len(), "finding");
             let changed = format!("{verdicts}, {findings}");
-            row(&counted(found.compared, "experiment"), ["".to_owned(), "".to_owned(), changed])
+            row(&counted(found.compared, "experiment"), &["".to_owned(), "".to_owned(), changed])
         }
         None => missing("experiments", &drift.experiments),
     });
     page.paragraph(format!("| | new | gone | changed |\n|---|---|---|---|\n{}", rows.join("\n")));
 }
 
-fn row(what: &str, cells: [String; 3]) -> String {
+fn row(what: &str, cells: &[String; 3]) -> String {
     format!("| {what} | {} |", cells.join(" | "))
 }
 
@@ -141,7 +141,7 @@ fn missing<T>(what: &str, part: &Part<T>) -> String {
         Part::LeftOut => "left out",
         Part::Unseen { .. } | Part::Compared(_) => "not looked at",
     };
-    row(what, [inert(why), "".to_owned(), "".to_owned()])
+    row(what, &[inert(why), "".to_owned(), "".to_owned()])
 }
 
 fn to_write_code_for(names: &Names, page: &mut Page) {

@@ -18,7 +18,7 @@ pub(super) fn write(blocks: &[Block]) -> String {
             Block::Question(words) => writeln!(text, "*{}*\n", inert(words)),
             Block::Table(table) => writeln!(text, "{}", rows(table)),
             Block::Tapes { title, tapes } => {
-                let links: Vec<_> = tapes.iter().map(|tape| format!("[{0}]({0})", tape)).collect();
+                let links: Vec<_> = tapes.iter().map(|tape| format!("[{tape}]({tape})")).collect();
                 writeln!(text, "Tapes of {title}: {}\n", links.join(", "))
             }
             Block::Verbatim(words) => {
@@ -35,10 +35,11 @@ pub(super) fn write(blocks: &[Block]) -> String {
 
 fn rows(table: &Table) -> String {
     let mut text = format!("| {} |\n", table.head.join(" | "));
-    text.push_str(&format!("|{}\n", "---|".repeat(table.head.len())));
+    // Writing to a text does not fail.
+    let _ = writeln!(text, "|{}", "---|".repeat(table.head.len()));
     for row in &table.rows {
         let cells: Vec<_> = row.iter().map(cell).collect();
-        text.push_str(&format!("| {} |\n", cells.join(" | ")));
+        let _ = writeln!(text, "| {} |", cells.join(" | "));
     }
     text
 }
