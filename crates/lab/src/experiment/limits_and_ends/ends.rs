@@ -105,11 +105,8 @@ text = "That was it."
 pub(super) const SIGNAL_FACTS: &[Fact] = &[
     Fact::always("SIGTERM", "exit code 143, no result"),
     Fact::always("SIGHUP", "exit code 129, no result"),
-    // The result comes as well, if the process does not end before it is written.
-    Fact::by_version(
-        "SIGINT",
-        &[(V62, "exit code 0, no result"), (V197, "exit code 0, the turn is aborted")],
-    ),
+    // From 2.1.197 on the turn is aborted, and has a result, if the process is not faster to end.
+    Fact::always("SIGINT", "exit code 0"),
     Fact::always("SIGKILL", "signal 9, no result"),
     Fact::always("SIGKILL: its command goes on", "yes").of_a_command(),
     Fact::by_version("SIGTERM: its command goes on", &[(V62, "yes"), (V325, "no")]).of_a_command(),
@@ -138,18 +135,18 @@ pub(super) async fn signals(trial: &mut Trial) -> Outcome {
         let ended = cli.ended().await?;
         let result = frames(&ended).any(is_result);
         let aborted = frames(&ended).any(|frame| frame.to_string().contains(INTERRUPTED));
-        let said = match (aborted, result) {
-            (true, _) => "the turn is aborted",
-            (false, true) => "a result",
-            (false, false) => "no result",
-        };
         let how = match ended.status.code() {
             Some(code) => format!("exit code {code}"),
             None => format!("signal {}", signal.as_raw()),
         };
         let goes_on = goes_on(lab).await;
-        trial.found(name, format!("{how}, {said}"));
-        trial.found(&format!("{name}: a result comes"), yes_or_no(result));
+        if signal == Signal::INT {
+            trial.found(name, how);
+            trial.found("SIGINT: the turn is aborted", yes_or_no(aborted));
+            trial.found("SIGINT: a result comes", yes_or_no(result));
+        } else {
+            trial.found(name, format!("{how}, {} result", if result { "a" } else { "no" }));
+        }
         trial.found(&format!("{name}: its command goes on"), yes_or_no(goes_on));
     }
     Ok(())
