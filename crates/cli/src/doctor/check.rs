@@ -83,14 +83,14 @@ impl<'a> Checks<'a> {
         self.wrong
     }
 
-    pub(super) fn say(&mut self, check: Check) -> Result<(), Failure> {
+    pub(super) fn say(&mut self, check: &Check) -> Result<(), Failure> {
         match check.status {
             Status::Fine => {}
             Status::Mind => self.minded += 1,
             Status::Wrong => self.wrong += 1,
         }
         if self.output.is_json() {
-            self.output.json(&check)?;
+            self.output.json(check)?;
             return self.output.flush();
         }
         let (mark, style) = match check.status {

@@ -54,12 +54,12 @@ impl Args {
         let usable = match program::find(&options) {
             Ok(cli) => self.look_at(&cli, checks).await?,
             Err(check) => {
-                checks.say(check)?;
+                checks.say(&check)?;
                 false
             }
         };
         for check in surroundings::all(&options).await {
-            checks.say(check)?;
+            checks.say(&check)?;
         }
         Ok(usable)
     }
@@ -71,19 +71,19 @@ impl Args {
         let version = match version {
             Ok(version) => version,
             Err(check) => {
-                checks.say(check)?;
+                checks.say(&check)?;
                 return Ok(false);
             }
         };
-        checks.say(program::told(cli, version))?;
-        checks.say(program::age(version))?;
+        checks.say(&program::told(cli, version))?;
+        checks.say(&program::age(version))?;
         self.abilities(version, checks)?;
         let talking = checks.progress("holding a conversation with it, offline");
         let tried = round_trip::hold(cli, version).await;
         drop(talking);
         let works = tried.iter().all(|check| !check.is_wrong());
         for check in tried {
-            checks.say(check)?;
+            checks.say(&check)?;
         }
         Ok(works)
     }
@@ -92,7 +92,7 @@ impl Args {
     fn abilities(&self, version: Version, checks: &mut Checks<'_>) -> Result<(), Failure> {
         let all: Vec<_> = Capability::all().collect();
         let missing: Vec<_> = all.iter().filter(|known| !known.in_version(version)).collect();
-        checks.say(program::abilities(version, all.len(), &missing))?;
+        checks.say(&program::abilities(version, all.len(), &missing))?;
         if self.capabilities {
             for known in all {
                 let there = known.in_version(version);

@@ -84,15 +84,14 @@ async fn run(program: &PathBuf, argument: &str) -> io::Result<Output> {
 
 /// A program that does not tell its version.
 fn broken(path: &Path, error: &VersionError, said: &[u8]) -> Check {
-    let mut says = format!("{} does not work", path.display());
-    match error {
-        VersionError::Run { source, .. } => says.push_str(&format!(": {source}")),
-        other => says.push_str(&format!(": {other}")),
-    }
+    let why = match error {
+        VersionError::Run { source, .. } => source.to_string(),
+        other => other.to_string(),
+    };
     let said = String::from_utf8_lossy(said);
-    if let Some(last) = said.lines().rev().find(|line| !line.trim().is_empty()) {
-        says.push_str(&format!("\nit says: {}", last.trim()));
-    }
+    let last = said.lines().rev().find(|line| !line.trim().is_empty());
+    let last = last.map(|line| format!("\nit says: {}", line.trim())).unwrap_or_default();
+    let says = format!("{} does not work: {why}{last}", path.display());
     let mend = format!(
         "Try `{} --version` yourself. To install it anew: {INSTALL}\nAnother one is named with \
          --cli PATH or CLAUDE_CODE_PATH.",
@@ -131,16 +130,15 @@ pub(super) fn abilities(version: Version, known: usize, missing: &[&Capability])
     if missing.is_empty() {
         return check(name, format!("all {known} that are known"));
     }
-    let lacks = missing.len();
-    let has = known - lacks;
-    let mut says = format!("{has} of {known} that are known (--capabilities lists them)");
-    for (words, ability) in [
+    let has = known - missing.len();
+    let lacks = [
         ("an approval cannot outlive its process", Capability::DEFER),
         ("a hook that breaks lets the tool through to the person", Capability::HOOK_ON_FAILURE),
-    ] {
-        if !ability.in_version(version) {
-            says.push_str(&format!("\nwith {version} {words} (since {})", ability.since()));
-        }
-    }
+    ];
+    let lacks = lacks.into_iter().filter(|(_, ability)| !ability.in_version(version));
+    let lacks = lacks
+        .map(|(words, ability)| format!("\nwith {version} {words} (since {})", ability.since()));
+    let says = format!("{has} of {known} that are known (--capabilities lists them)")
+        + &lacks.collect::<String>();
     Check::mind(name, says, format!("Update it: {INSTALL}"))
 }

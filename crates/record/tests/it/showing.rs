@@ -94,7 +94,7 @@ fn a_tape_is_shown_as_json() {
     let place = Place::new();
     record(&place);
     let shown = show(&place, &["--json"]);
-    let values: Vec<serde_json::Value> =
+    let values: Vec<Value> =
         shown.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
     assert_eq!(values.len(), 10);
     assert_eq!(values[1]["frame"]["message"]["content"][0]["name"], "Bash");
