@@ -1,6 +1,7 @@
 //! The pages in a real browser, in one binary.
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
+mod report_page;
 mod support;
 mod tape_page;
 

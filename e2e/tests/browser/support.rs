@@ -1,7 +1,7 @@
 //! Tapes to draw, and their pages.
 
 use std::fs::{self, File};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use countersign_record::page::{Diagram, Limits, page};
 use countersign_record::{Channel, End, Entry, Header, Record, TapeReader, Text};
@@ -85,6 +85,11 @@ impl Tape {
 
     pub(crate) fn ended(self, code: i32) -> Self {
         self.record(Entry::End(End::Code(code)))
+    }
+
+    /// Writes it to a file.
+    pub(crate) fn write(&self, path: &Path) {
+        fs::write(path, &self.text).unwrap();
     }
 
     pub(crate) fn diagram(&self) -> Diagram {

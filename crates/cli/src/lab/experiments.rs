@@ -6,7 +6,7 @@ use std::process::ExitCode;
 
 use anstyle::{AnsiColor, Style};
 use countersign_lab::experiment::{
-    Expectation, Expected, Experiment, Observed, Options, Progress, Results, Verdict, run,
+    Expected, Experiment, Observed, Options, Progress, Results, Verdict, run,
 };
 use countersign_lab::report::Report;
 use countersign_lab::{Program, Version};
@@ -182,17 +182,12 @@ impl Run {
 /// How many lines of what went wrong are shown; the tape has all.
 const SHOWN: usize = 20;
 
-/// Whether a verdict is the one that is kept for this version; where none is, whether it is good.
+/// Whether a verdict is no surprise: it is good, or the version is known to differ there.
 fn is_expected(observed: &Observed, results: &Results) -> Result<bool, Failure> {
-    let known = match (Experiment::named(&observed.experiment), results.version.parse()) {
-        (Some(experiment), Ok(version)) => Expected::committed()?.of(&experiment, version),
-        _ => None,
-    };
-    Ok(match (known, &observed.verdict) {
-        (_, Verdict::Broken { .. }) => false,
-        (_, Verdict::AsDocumented | Verdict::DoesNotApply) => true,
-        (Some(Expectation::Differs { findings, .. }), Verdict::Differs { differences }) => {
-            differences.iter().all(|difference| findings.contains(&difference.finding))
+    Ok(match &observed.verdict {
+        Verdict::AsDocumented | Verdict::DoesNotApply => true,
+        Verdict::Differs { .. } => {
+            Expected::committed()?.reason(observed, &results.version).is_some()
         }
         _ => false,
     })

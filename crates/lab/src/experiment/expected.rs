@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde::Deserialize;
 
 use super::Experiment;
-use super::observed::Verdict;
+use super::observed::{Difference, Observed, Verdict};
 use crate::Version;
 
 /// The verdicts that are kept in the repository, in `crates/lab/experiments/verdicts.toml`.
@@ -68,6 +68,17 @@ impl Expected {
         }
         let Departs { findings, reason } = entry.differs.get(&version)?.clone();
         Some(Expectation::Differs { findings, reason })
+    }
+
+    /// Why an experiment differs on a version of the CLI, if it is known to: every difference that
+    /// was found is among those that are expected.
+    #[must_use]
+    pub fn reason(&self, observed: &Observed, version: &str) -> Option<&str> {
+        let Verdict::Differs { differences } = &observed.verdict else { return None };
+        let Departs { findings, reason } =
+            self.0.get(&observed.experiment)?.differs.get(version)?;
+        let known = |difference: &Difference| findings.contains(&difference.finding);
+        differences.iter().all(known).then_some(reason.as_str())
     }
 
     /// The letters of the experiments that something is expected of.

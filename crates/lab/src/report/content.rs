@@ -20,11 +20,12 @@ pub(super) fn of(report: &Report) -> Vec<Block> {
     blocks.push(Block::Text(
         "Each experiment puts a question to a version of the CLI, offline, with a scripted model, \
          and sets what it finds against the documented facts. *As documented*: every fact was \
-         found. *Differs*: something else was found. *Broken*: it did not get to its end."
+         found. *Differs*: something else was found, which for some versions is known. *Broken*: it \
+         did not get to its end."
             .to_owned(),
     ));
     blocks.push(heading(2, "Verdicts", "verdicts"));
-    blocks.push(Block::Table(verdicts(results)));
+    blocks.push(Block::Table(verdicts(report)));
     blocks.push(heading(2, "Modes and permissions in numbers", "numbers"));
     blocks.push(Block::Table(numbers(results)));
     for pair in results.windows(2) {
@@ -33,7 +34,7 @@ pub(super) fn of(report: &Report) -> Vec<Block> {
         }
     }
     for observed in experiments(results) {
-        blocks.extend(experiment(observed, results));
+        blocks.extend(experiment(observed, report));
     }
     blocks
 }
@@ -72,7 +73,8 @@ fn anchor(observed: &Observed) -> String {
 }
 
 /// Experiments and versions.
-fn verdicts(results: &[Results]) -> Table {
+fn verdicts(report: &Report) -> Table {
+    let results = report.results();
     let mut head = vec!["experiment".to_owned()];
     head.extend(results.iter().map(name));
     let row = |observed: &Observed| {
@@ -80,7 +82,10 @@ fn verdicts(results: &[Results]) -> Table {
         let mut cells = vec![Cell::new(title).to(anchor(observed))];
         for results in results {
             cells.push(match of_program(results, &observed.experiment) {
-                Some(observed) => verdict(&observed.verdict).to(anchor(observed)),
+                Some(observed) => {
+                    let is_known = report.reason(observed, results).is_some();
+                    verdict(&observed.verdict, is_known).to(anchor(observed))
+                }
                 None => Cell::new("not run").tone(Tone::Faint),
             });
         }
@@ -89,9 +94,12 @@ fn verdicts(results: &[Results]) -> Table {
     Table { head, rows: experiments(results).into_iter().map(row).collect() }
 }
 
-fn verdict(verdict: &Verdict) -> Cell {
+fn verdict(verdict: &Verdict, is_known: bool) -> Cell {
     match verdict {
         Verdict::AsDocumented => Cell::new("as documented").tone(Tone::Good),
+        Verdict::Differs { differences } if is_known => {
+            Cell::new(format!("differs ({}), as known", differences.len()))
+        }
         Verdict::Differs { differences } => {
             Cell::new(format!("differs ({})", differences.len())).tone(Tone::Bad)
         }
@@ -172,7 +180,8 @@ fn changed(old: &Results, new: &Results) -> Vec<Block> {
 }
 
 /// One experiment on all programs.
-fn experiment(observed: &Observed, results: &[Results]) -> Vec<Block> {
+fn experiment(observed: &Observed, report: &Report) -> Vec<Block> {
+    let results = report.results();
     let title = format!("{}. {}", observed.experiment, observed.name);
     let mut blocks = vec![heading(2, &title, &anchor(observed))];
     blocks.push(Block::Question(observed.question.clone()));
@@ -182,6 +191,10 @@ fn experiment(observed: &Observed, results: &[Results]) -> Vec<Block> {
         if let Verdict::Broken { error } = &observed.verdict {
             blocks.push(Block::Text(format!("On {} it did not get to its end:", name(results))));
             blocks.push(Block::Verbatim(error.clone()));
+        }
+        if let Some(reason) = report.reason(observed, results) {
+            let name = name(results);
+            blocks.push(Block::Text(format!("That {name} differs is known: {reason}.")));
         }
         let folder = if results.simulated { "-simulated" } else { "" };
         let tapes = observed.tapes.iter().map(|tape| format!("{}{folder}/{tape}", results.version));

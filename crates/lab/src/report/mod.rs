@@ -29,13 +29,15 @@ pub use self::changes::{Change, changes};
 pub(crate) use self::markdown::inert;
 pub use self::page::PageError;
 use crate::Version;
-use crate::experiment::{Results, ResultsError};
+use crate::experiment::{Expected, Observed, Results, ResultsError};
 
 /// The results of several programs, the oldest version first.
 #[derive(Clone, Debug)]
 pub struct Report {
     folder: PathBuf,
     results: Vec<Results>,
+    /// What is known to differ.
+    known: Option<Expected>,
 }
 
 impl Report {
@@ -46,7 +48,8 @@ impl Report {
             let version: Option<Version> = results.version.parse().ok();
             (version, results.simulated)
         });
-        Self { folder: folder.into(), results }
+        // A test sees to it that they can be read; without them nothing is known to differ.
+        Self { folder: folder.into(), results, known: Expected::committed().ok() }
     }
 
     /// A report of all results that are in a folder: see [`run`](crate::experiment::run()).
@@ -72,6 +75,11 @@ impl Report {
     #[must_use]
     pub fn results(&self) -> &[Results] {
         &self.results
+    }
+
+    /// Why an experiment differs on this program, if it is known to.
+    fn reason(&self, observed: &Observed, results: &Results) -> Option<&str> {
+        self.known.as_ref()?.reason(observed, &results.version)
     }
 
     /// The report as Markdown.
