@@ -7,6 +7,7 @@
 )]
 
 mod doctor;
+mod documents;
 mod drift;
 mod help;
 #[path = "../../../lab/tests/it/http.rs"]

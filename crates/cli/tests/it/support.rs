@@ -8,9 +8,20 @@ use std::process::{Command, Output, Stdio};
 pub(crate) const PROGRAM: &str = env!("CARGO_BIN_EXE_countersign");
 
 /// The command, in this folder, with nothing in its environment but a search path and a home there.
-#[expect(clippy::disallowed_methods, reason = "the command under test is a process")]
 pub(crate) fn command(folder: &Path) -> Command {
-    let mut command = Command::new(PROGRAM);
+    program(PROGRAM, folder)
+}
+
+/// A shell with these words, as the command would be started.
+pub(crate) fn shell(folder: &Path, words: &str) -> Command {
+    let mut shell = program("/bin/sh", folder);
+    shell.args(["-c", words]);
+    shell
+}
+
+#[expect(clippy::disallowed_methods, reason = "the command under test is a process")]
+fn program(program: &str, folder: &Path) -> Command {
+    let mut command = Command::new(program);
     command.current_dir(folder).stdin(Stdio::null());
     command.env_clear().env("PATH", "/usr/bin:/bin").env("HOME", folder);
     for passed_on in ["COUNTERSIGN_CLI_CACHE", "LLVM_PROFILE_FILE"] {
