@@ -272,7 +272,7 @@ async fn version_of(launch: &Launch) -> Result<Version, VersionError> {
             process::spawn(&spec).map_err(io::Error::other)?;
         drop(stdin);
         // A program that warns of something must not be ended by that.
-        let said = async { tokio::join!(read_to_end(stdout), read_to_end(stderr)).0 };
+        let said = async { tokio::join!(read_to_end(stdout), passed_over(stderr)).0 };
         let said = tokio::time::timeout(VERSION, said).await;
         process.end(ShutdownTimes::default()).await;
         said.map_err(|_| io::Error::other("it did not tell in time"))?
@@ -282,6 +282,18 @@ async fn version_of(launch: &Launch) -> Result<Version, VersionError> {
 
 /// More than a version is none.
 const LONGEST: usize = 4096;
+
+/// Reads all that comes, however much, and keeps nothing of it.
+async fn passed_over(pipe: Receiver) {
+    let mut piece = [0; 4096];
+    while pipe.readable().await.is_ok() {
+        match pipe.try_read(&mut piece) {
+            Ok(0) => break,
+            Err(error) if error.kind() != io::ErrorKind::WouldBlock => break,
+            _ => {}
+        }
+    }
+}
 
 async fn read_to_end(pipe: Receiver) -> io::Result<Vec<u8>> {
     let mut said = Vec::new();

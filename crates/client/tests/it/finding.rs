@@ -227,3 +227,16 @@ async fn an_answer_that_is_no_version_is_not_guessed_at() {
     assert!(matches!(cli.version_by(failing).await, Err(VersionError::Run { .. })));
     assert_eq!(cli.version_if_cheap(), None);
 }
+
+#[tokio::test]
+async fn a_program_may_warn_before_it_tells_its_version() {
+    let folder = tempfile::tempdir().unwrap();
+    let program = folder.path().join("claude");
+    // More than a pipe holds, and a word after the version.
+    let text = "#!/bin/sh\nhead -c 200000 /dev/zero | tr '\\0' w >&2\n\
+                echo '2.1.325 (Claude Code)'\necho more >&2\n";
+    fs::write(&program, text).unwrap();
+    fs::set_permissions(&program, fs::Permissions::from_mode(0o755)).unwrap();
+    let version = countersign::SessionBuilder::new().executable(program).version().await;
+    assert_eq!(version.unwrap(), Version::new(2, 1, 325));
+}
