@@ -30,6 +30,8 @@ const REAL: &[&str] = &[
     "countersign lab play tool-deny",
     "countersign lab play tool-deny --cli 2.1.62 --full",
     "countersign lab fidelity tool-deny --cli 2.1.325",
+    "countersign lab run A --cli 2.1.197",
+    "countersign lab run A --cli ./node_modules/.bin/claude --findings",
 ];
 
 /// A conversation needs a terminal, and says so without one; `tests/run` has it in a terminal.

@@ -3,8 +3,8 @@
 use std::fs::Permissions;
 use std::io::Write as _;
 use std::os::unix::fs::PermissionsExt as _;
-use std::path::{Path, PathBuf};
-use std::process::{Child, Command, ExitCode, Stdio};
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
 
 use countersign_lab::script::{RequestKind, Script};
 use countersign_lab::{Lab, Program, Version};
@@ -98,8 +98,8 @@ fn trial<F: Future<Output = Outcome> + 'static>(
 pub(crate) async fn lab(cli: Cli, script: &str) -> Lab {
     let script = Script::parse(script, "script").unwrap_or_else(|error| panic!("{error}"));
     let program = match cli {
-        Cli::Simulated => Program::simulated(simulator(), V325),
-        Cli::Old => Program::simulated(simulator(), V62),
+        Cli::Simulated => simulated_as(V325),
+        Cli::Old => simulated_as(V62),
         #[cfg(feature = "real-cli")]
         Cli::Real => {
             let versions = countersign_lab::Versions::in_default_folder().unwrap();
@@ -111,6 +111,12 @@ pub(crate) async fn lab(cli: Cli, script: &str) -> Lab {
     };
     let lab = Lab::builder(program, script).file("hello.txt", "Hello.\n").start().await;
     lab.unwrap_or_else(|error| panic!("{error}"))
+}
+
+/// The simulated CLI, which the command under test is, too.
+fn simulated_as(version: Version) -> Program {
+    let executable = env!("CARGO_BIN_EXE_countersign").into();
+    Program::Simulated { executable, words: vec!["sim".to_owned()], version }
 }
 
 /// The arguments of `countersign run` in that laboratory, and its environment: this and nothing
@@ -220,32 +226,4 @@ pub(crate) fn program(path: &Path, script: &str) {
     write!(part, "#!/bin/sh\n{script}\n").unwrap();
     // Closed before: a program that somebody may write to is not run.
     part.into_temp_path().persist(path).unwrap();
-}
-
-/// Says to this very program that it is to be a simulated CLI.
-const SIMULATED: &str = "COUNTERSIGN_TEST_SIMULATED";
-
-/// Plays a CLI, if that is what this program was started for.
-pub(crate) fn as_a_cli() -> Option<ExitCode> {
-    std::env::var_os(SIMULATED)?;
-    // As the laboratory starts it: `--script FILE --as VERSION -- ARGUMENTS`.
-    let mut words = std::env::args().skip(1);
-    let mut launch = countersign_lab::sim::Launch::new();
-    while let Some(word) = words.next() {
-        match &*word {
-            "--script" => launch.script = words.next().map(PathBuf::from),
-            "--as" => launch.version = words.next().unwrap_or_default(),
-            _ => break,
-        }
-    }
-    launch.claude_args = words.collect();
-    Some(launch.run())
-}
-
-/// A program that is the simulated CLI.
-fn simulator() -> PathBuf {
-    let this = std::env::current_exe().unwrap();
-    let path = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join("countersign-sim");
-    program(&path, &format!("{SIMULATED}=1 exec '{}' \"$@\"", this.display()));
-    path
 }

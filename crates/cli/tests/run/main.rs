@@ -1,7 +1,7 @@
 //! `countersign run` in a real pseudo-terminal, with the simulated CLI and with the real one.
 //!
-//! This program is the simulated CLI, too: a test starts it again to be one. The real CLI needs the
-//! feature `real-cli`; everything else needs nothing but cargo.
+//! The real CLI needs the feature `real-cli`; everything else needs nothing but cargo. Where a CLI has
+//! to do what neither does, a test starts this program again to be a puppet.
 #![expect(
     clippy::unwrap_used,
     clippy::panic,
@@ -25,7 +25,7 @@ use std::process::ExitCode;
 use libtest_mimic::Arguments;
 
 fn main() -> ExitCode {
-    if let Some(code) = kit::as_a_cli().or_else(puppet::as_a_puppet) {
+    if let Some(code) = puppet::as_a_puppet() {
         return code;
     }
     let trials = [

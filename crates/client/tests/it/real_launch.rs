@@ -190,7 +190,13 @@ async fn each_version_knows_the_flags_that_the_table_says() {
         let has = |flag: &&Capability| flag.in_version(version);
         let known: Vec<_> = flags.iter().filter(has).map(|flag| example(flag.name())).collect();
         assert_eq!(first_unknown(&lab, &known).await, "--nobody-knows-this", "{version}");
+        let (program, _) = lab.command_line();
+        let program = std::fs::read(program).unwrap();
         for flag in flags.iter().filter(|flag| !has(flag)) {
+            // A flag whose name is nowhere in the program need not be tried.
+            if memchr::memmem::find(&program, flag.name().as_bytes()).is_none() {
+                continue;
+            }
             let flag = example(flag.name());
             assert_eq!(first_unknown(&lab, std::slice::from_ref(&flag)).await, flag, "{version}");
         }

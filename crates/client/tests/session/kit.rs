@@ -173,6 +173,7 @@ fn simulator() -> PathBuf {
         tempfile::Builder::new().permissions(Permissions::from_mode(0o755)).tempfile_in(folder);
     let mut part = part.unwrap();
     write!(part, "#!/bin/sh\n{SIMULATED}=1 exec '{}' \"$@\"\n", this.display()).unwrap();
-    part.persist(&script).unwrap();
+    // Closed before: a program that somebody may write to is not run.
+    part.into_temp_path().persist(&script).unwrap();
     script
 }
