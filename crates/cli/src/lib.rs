@@ -9,6 +9,7 @@
 //! | `arguments` | the command line as a whole |
 //! | `output` | standard output: text for people, JSON for programs |
 //! | `failure` | why a command failed, what to do about it, and the exit codes |
+//! | `file` | files that are written for the user |
 //! | `progress` | what is said while something takes long |
 //! | `pages` | shell completions and man pages |
 //! | `run` | a session in the terminal |
@@ -19,6 +20,7 @@ mod arguments;
 mod demo;
 mod doctor;
 mod failure;
+mod file;
 mod lab;
 mod model;
 mod output;

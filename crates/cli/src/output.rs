@@ -104,7 +104,8 @@ impl Output {
             let text = serde_json::to_string(problem).unwrap_or_else(|_| problem.to_string());
             self.note(text);
         } else {
-            self.note(format_args!("countersign: {problem}"));
+            // An error may quote what a program said.
+            self.note(format_args!("countersign: {}", plain(&problem.to_string())));
         }
         ExitCode::from(problem.exit())
     }

@@ -10,6 +10,7 @@ use countersign::{Environment, SessionBuilder};
 use countersign_lab::script::Script;
 use countersign_lab::{Lab, Program, Version};
 use tokio::runtime::Runtime;
+use tokio::signal::unix::{SignalKind, signal};
 
 use crate::failure::{Exit, Failure};
 use crate::output::Output;
@@ -76,6 +77,14 @@ const FILE: &str = "def greet():\n    print(\"Hello, world!\")\n\n\ngreet()\n";
 
 impl Args {
     pub(crate) fn run(&self, output: &mut Output) -> Result<ExitCode, Failure> {
+        let runtime = Runtime::new()?;
+        let code = self.guide(&runtime, output);
+        // Whoever still waits for a line is not waited for.
+        runtime.shutdown_background();
+        code
+    }
+
+    fn guide(&self, runtime: &Runtime, output: &mut Output) -> Result<ExitCode, Failure> {
         if !output.has_a_terminal() {
             return Err(Failure::new("the tour needs a terminal, and a person at it")
                 .hint(
@@ -86,7 +95,6 @@ impl Args {
         if let Some(folder) = &self.keep {
             std::fs::create_dir_all(folder)?;
         }
-        let runtime = Runtime::new()?;
         let bold = Style::new().bold();
         let stations = stations();
         let count = stations.len();
@@ -101,15 +109,16 @@ impl Args {
             output.line(wrapped(station.tells))?;
             output.line("\nEnter begins, q ends the tour.")?;
             output.flush()?;
-            if !goes_on()? {
-                return Ok(ExitCode::SUCCESS);
+            if let Some(code) = runtime.block_on(begins_not())? {
+                return Ok(code);
             }
             let tape = self
                 .keep
                 .as_ref()
                 .map(|folder| folder.join(format!("{number}-{}.tape", station.name)));
             let code = runtime.block_on(visit(&station, tape.as_deref(), output))?;
-            if code == ExitCode::from(Exit::Interrupted) {
+            // Ended by Ctrl-C or a signal, the tour is over as well.
+            if code != ExitCode::SUCCESS {
                 return Ok(code);
             }
         }
@@ -142,12 +151,31 @@ impl Args {
     }
 }
 
-/// Waits for the person: whether to go on.
-fn goes_on() -> Result<bool, Failure> {
-    let mut line = String::new();
-    let read = io::stdin().lock().read_line(&mut line)?;
-    Ok(read > 0 && !line.trim().eq_ignore_ascii_case("q"))
+/// Waits for the person: whether the tour ends here, and how.
+async fn begins_not() -> Result<Option<ExitCode>, Failure> {
+    // The sessions of the tour take the signals over, so nobody else acts on them any more.
+    let mut interrupt = signal(SignalKind::interrupt())?;
+    let mut terminate = signal(SignalKind::terminate())?;
+    let mut hang_up = signal(SignalKind::hangup())?;
+    let line = tokio::task::spawn_blocking(|| {
+        let mut line = String::new();
+        io::stdin().lock().read_line(&mut line).map(|read| (read, line))
+    });
+    tokio::select! {
+        read = line => {
+            let (read, line) = read??;
+            let ends = read == 0 || line.trim().eq_ignore_ascii_case("q");
+            Ok(ends.then_some(ExitCode::SUCCESS))
+        }
+        _ = interrupt.recv() => Ok(Some(Exit::Interrupted.into())),
+        _ = terminate.recv() => Ok(Some(ExitCode::from(TERMINATED))),
+        _ = hang_up.recv() => Ok(Some(ExitCode::from(HUNG_UP))),
+    }
 }
+
+/// What a shell says of a program that was ended by these signals.
+const TERMINATED: u8 = 128 + 15;
+const HUNG_UP: u8 = 128 + 1;
 
 /// Holds the session of a station, in a laboratory of its own.
 async fn visit(

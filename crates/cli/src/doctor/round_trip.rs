@@ -93,10 +93,10 @@ async fn talk(lab: &Lab) -> Result<Check, Failure> {
     let there = |name: &str| lab.work().join(name).exists();
     let asked = [&asked.allowed, &asked.denied].map(|counter| counter.load(Ordering::Relaxed));
     if asked == [1, 1] && there("allowed.txt") && !there("denied.txt") {
-        let cost = outcome.denials().len();
+        let denied = outcome.denials().len();
         return Ok(check(
             "permissions",
-            format!("reach us: one tool was allowed and ran, {cost} was denied and did not"),
+            format!("reach us: one tool was allowed and ran, {denied} was denied and did not"),
         ));
     }
     let [allowed, denied] = asked;

@@ -68,9 +68,17 @@ fn settings(options: &FindOptions) -> Vec<Check> {
         [user, in_project("settings.json"), in_project("settings.local.json"), managed.clone()];
     let mut checks = Vec::new();
     for file in files.into_iter().flatten() {
-        let Ok(text) = std::fs::read_to_string(&file) else { continue };
         let shown = file.display();
-        checks.push(match serde_json::from_str::<serde_json::Value>(&text) {
+        let text = match std::fs::read(&file) {
+            Ok(text) => text,
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => continue,
+            Err(error) => {
+                let says = format!("{shown} cannot be read: {error}");
+                checks.push(Check::wrong(name, says, "Let the CLI read it, or move it away."));
+                continue;
+            }
+        };
+        checks.push(match serde_json::from_slice::<serde_json::Value>(&text) {
             Ok(_) if Some(&file) == managed.as_ref() => Check::mind(
                 name,
                 format!("{shown} is there: its rules hold for every session and beat all others"),

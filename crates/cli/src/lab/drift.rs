@@ -1,6 +1,7 @@
 //! `lab drift`: what changed between two versions.
 
 use std::error::Error;
+use std::io::Write as _;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
@@ -15,6 +16,7 @@ use tokio::runtime::Runtime;
 use super::experiments::run_all;
 use super::target::program;
 use crate::failure::{Exit, Failure};
+use crate::file::create;
 use crate::output::{Output, plain};
 
 /// Say what changed between two versions of the CLI
@@ -40,6 +42,9 @@ pub(crate) struct Args {
     /// Write to a file in place of standard output
     #[arg(long, short, value_name = "FILE")]
     output: Option<PathBuf>,
+    /// Write over a file that is there already
+    #[arg(long, requires = "output")]
+    force: bool,
 }
 
 impl Args {
@@ -54,8 +59,9 @@ impl Args {
             text.push('\n');
         }
         match &self.output {
-            Some(path) => std::fs::write(path, text)
-                .map_err(|error| Failure::new(format!("{}: {error}", path.display())))?,
+            Some(path) => {
+                create(path, self.force)?.write_all(text.as_bytes())?;
+            }
             None => output.bytes(text.as_bytes())?,
         }
         let unseen = drift.unseen();
@@ -90,6 +96,12 @@ impl Args {
     ) -> Part<ExperimentChanges> {
         if self.no_experiments {
             return Part::LeftOut;
+        }
+        if old.version() == new.version() {
+            let version = old.version();
+            let why =
+                format!("both programs say that they are {version}, and would share a folder");
+            return Part::Unseen { why };
         }
         let results = if self.no_run {
             [old, new].map(|program| self.earlier(program)).into_iter().collect()

@@ -1,5 +1,6 @@
 //! `lab run` and `lab report`: questions put to the CLI.
 
+use std::collections::BTreeSet;
 use std::num::NonZero;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -51,6 +52,12 @@ impl Which {
                 })?)?,
                 false => program(text, output).await?,
             });
+        }
+        let folders: BTreeSet<_> = programs.iter().map(Program::version).collect();
+        if folders.len() < programs.len() {
+            return Err(Failure::new("two of the programs say that they are the same version")
+                .hint("Their results would share a folder: run them one by one, with --out.")
+                .code(Exit::Usage));
         }
         Ok(programs)
     }
@@ -261,7 +268,10 @@ impl ReportArgs {
         let (text, page) = (self.out.join("report.md"), self.out.join("report.html"));
         let writing = output.progress("writing the report");
         std::fs::write(&text, report.markdown())?;
-        report.page(std::fs::File::create(&page)?)?;
+        // Beside it first: whoever has the old page open finds it whole, or the new one.
+        let draft = self.out.join(".report.html");
+        report.page(std::fs::File::create(&draft)?)?;
+        std::fs::rename(&draft, &page)?;
         drop(writing);
         let mut counts = [0_usize; 3];
         for results in report.results() {

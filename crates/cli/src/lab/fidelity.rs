@@ -11,7 +11,7 @@ use super::scenarios::scenario;
 use super::target::simulated;
 use super::versions::ready;
 use crate::failure::Failure;
-use crate::output::Output;
+use crate::output::{Output, plain};
 
 /// Play scenarios on the real CLI and on the simulated one, and compare what both say
 ///
@@ -67,6 +67,7 @@ async fn table(args: &Args, output: &mut Output) -> Result<(), Failure> {
         output.flush()?;
     }
     for (scenario, version, text) in details {
+        let text = plain(&text);
         output.line(format_args!("\n{} on {version}: {text}", scenario.name()))?;
     }
     output.line(format_args!("\n{counts}"))?;

@@ -11,7 +11,7 @@ use std::process::ExitCode;
 
 use clap::Subcommand;
 use countersign::protocol::ids::SessionId;
-use countersign::transcript::{ListOptions, SessionInfo, Sessions};
+use countersign::transcript::{ListOptions, SessionInfo, Sessions, TranscriptError};
 
 use crate::failure::{Exit, Failure};
 use crate::output::Output;
@@ -77,12 +77,17 @@ fn named(text: &str) -> Result<SessionInfo, Failure> {
     const ENOUGH: usize = 4;
     let all = Sessions::of_user()?;
     if text == "latest" {
-        let here = all.in_directory(std::env::current_dir()?);
-        let latest = here.list(&ListOptions::new().limit(1))?.pop();
+        // Of this folder alone, and none that the list would hide: it may be there to be deleted.
+        let here = all.in_directory(std::env::current_dir()?).without_worktrees();
+        let mut there = here.list(&ListOptions::new())?.into_iter();
+        let latest = there.find(|info| !info.archived);
         return latest.ok_or_else(|| wrong("there is no session of this folder"));
     }
-    if let Some(info) = whole_id(text).map(|id| all.info(&id)).transpose()?.flatten() {
-        return Ok(info);
+    // What has the form of an id, but is none, is not found; what cannot be read is told.
+    match whole_id(text).map(|id| all.info(&id)) {
+        Some(Ok(Some(info))) => return Ok(info),
+        Some(Err(error @ TranscriptError::Io { .. })) => return Err(error.into()),
+        _ => {}
     }
     if text.len() < ENOUGH {
         return Err(wrong(format!("{text:?} is too short to tell sessions apart")));

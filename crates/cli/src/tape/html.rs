@@ -1,6 +1,5 @@
 //! `tape html`: a tape as a page.
 
-use std::fs::OpenOptions;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
@@ -8,6 +7,7 @@ use countersign_record::page::{Diagram, page};
 use serde_json::json;
 
 use crate::failure::{Exit, Failure};
+use crate::file::create;
 use crate::output::Output;
 
 /// Write tapes as one HTML page: the sequence diagram of the conversation
@@ -31,7 +31,11 @@ impl Args {
     pub(crate) fn run(&self, output: &mut Output) -> Result<ExitCode, Failure> {
         let first = self.tapes.first().map(PathBuf::as_path).unwrap_or(Path::new("tape"));
         let out = self.output.clone().unwrap_or_else(|| first.with_extension("html"));
-        if self.tapes.contains(&out) {
+        let is_out = |tape: &PathBuf| match (tape.canonicalize(), out.canonicalize()) {
+            (Ok(tape), Ok(out)) => tape == out,
+            _ => *tape == out,
+        };
+        if self.tapes.iter().any(is_out) {
             return Err(Failure::new(format!("{} is the tape itself", out.display()))
                 .hint("Name the page with -o FILE.")
                 .code(Exit::Usage));
@@ -43,16 +47,7 @@ impl Args {
             diagrams.push(Diagram::open(tape)?);
             drawing.done();
         }
-        let mut options = OpenOptions::new();
-        options.write(true).truncate(true);
-        let file = if self.force { options.create(true) } else { options.create_new(true) };
-        let file = file.open(&out).map_err(|error| {
-            let failure = Failure::new(format!("cannot write {}: {error}", out.display()));
-            match error.kind() {
-                std::io::ErrorKind::AlreadyExists => failure.hint("--force writes over it."),
-                _ => failure,
-            }
-        })?;
+        let file = create(&out, self.force)?;
         let title = first.file_name().unwrap_or_default().to_string_lossy();
         page(file, &title, &diagrams)?;
         drop(drawing);

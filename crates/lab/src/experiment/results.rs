@@ -52,7 +52,10 @@ impl Results {
         let path = folder.join(FILE);
         match fs::read(&path) {
             Ok(text) => match serde_json::from_slice(&text) {
-                Ok(results) => Ok(Some(results)),
+                Ok(results) => match strange(&results) {
+                    None => Ok(Some(results)),
+                    Some(name) => Err(ResultsError::Name { path, name }),
+                },
                 Err(source) => Err(ResultsError::Json { path, source }),
             },
             Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
@@ -82,6 +85,22 @@ impl Results {
     }
 }
 
+/// The first name in results that is none: names become parts of paths and of links, and a file of
+/// results may come from anywhere.
+fn strange(results: &Results) -> Option<String> {
+    let word = |text: &str| {
+        let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '.' | '_');
+        !text.is_empty() && text.chars().all(plain) && text.chars().any(|c| c != '.')
+    };
+    let path = |text: &str| text.split('/').all(word);
+    let of = |observed: &Observed| {
+        let names = [&observed.experiment, &observed.name].into_iter().filter(|name| !word(name));
+        names.chain(observed.tapes.iter().filter(|tape| !path(tape))).next().cloned()
+    };
+    let version = (!word(&results.version)).then(|| results.version.clone());
+    version.or_else(|| results.experiments.iter().find_map(of))
+}
+
 /// Why results could not be read or written.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
@@ -94,6 +113,14 @@ pub enum ResultsError {
         /// Why.
         source: io::Error,
     },
+    /// The file has a name in it that is none.
+    #[error("{} names {name:?}, which no run of experiments does", path.display())]
+    Name {
+        /// The file.
+        path: PathBuf,
+        /// The name.
+        name: String,
+    },
     /// The file holds something else.
     #[error("{} does not hold results of experiments", path.display())]
     Json {
@@ -102,4 +129,39 @@ pub enum ResultsError {
         /// What is wrong with it.
         source: serde_json::Error,
     },
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_that_lead_elsewhere_are_refused() {
+        let text = |version: &str, tape: &str| {
+            format!(
+                r#"{{"version": {version:?}, "simulated": false, "time": "2026-11-16T08:00:00Z",
+                "experiments": [{{"experiment": "A", "name": "a-name", "question": "?",
+                "verdict": {{"is": "as-documented"}}, "findings": [], "tapes": [{tape:?}],
+                "summary": {{"mode": null, "from_cli": 0, "to_cli": 0, "control_responses": 0,
+                "permission_requests": 0, "permission_answers": 0, "tools_asked_for": [],
+                "cost": null}}, "took_ms": 1}}]}}"#
+            )
+        };
+        let folder = tempfile::tempdir().unwrap();
+        let read = |version: &str, tape: &str| {
+            fs::write(folder.path().join(FILE), text(version, tape)).unwrap();
+            Results::read(folder.path())
+        };
+        assert!(read("2.1.325", "A-a-name/case-1.tape").unwrap().is_some());
+        for (version, tape) in [
+            ("2.1.325", "../../secret.tape"),
+            ("2.1.325", "/etc/passwd"),
+            ("2.1.325", "a](javascript:1)"),
+            ("..", "A-a-name/1.tape"),
+            ("<img src=x>", "A-a-name/1.tape"),
+        ] {
+            let error = read(version, tape).unwrap_err();
+            assert!(matches!(error, ResultsError::Name { .. }), "{version} {tape}: {error}");
+        }
+    }
 }

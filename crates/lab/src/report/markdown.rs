@@ -14,6 +14,7 @@ pub(super) fn write(blocks: &[Block]) -> String {
                 let marks = "#".repeat(usize::from(*level));
                 writeln!(text, "<a id=\"{anchor}\"></a>\n\n{marks} {}\n", inert(words))
             }
+            // Our own words, with nothing in them but what was checked when it was read.
             Block::Text(words) => writeln!(text, "{words}\n"),
             Block::Question(words) => writeln!(text, "*{}*\n", inert(words)),
             Block::Table(table) => writeln!(text, "{}", rows(table)),
@@ -25,7 +26,7 @@ pub(super) fn write(blocks: &[Block]) -> String {
                 // Indented by four, nothing in it means anything.
                 words
                     .lines()
-                    .try_for_each(|line| writeln!(text, "    {line}"))
+                    .try_for_each(|line| writeln!(text, "    {}", visible(line)))
                     .and_then(|()| writeln!(text))
             }
         };
@@ -54,6 +55,21 @@ fn cell(cell: &Cell) -> String {
         Some(anchor) => format!("[{text}](#{anchor})"),
         None => text,
     }
+}
+
+/// A line with what cannot be seen made visible: some of it would begin a new line.
+fn visible(line: &str) -> String {
+    let mut shown = String::with_capacity(line.len());
+    for c in line.chars() {
+        match c {
+            '\t' => shown.push(c),
+            c if c.is_control() || matches!(c, '\u{2028}' | '\u{2029}') => {
+                shown.extend(c.escape_unicode());
+            }
+            c => shown.push(c),
+        }
+    }
+    shown
 }
 
 /// A text in which nothing is taken for Markdown or HTML, on one line.

@@ -27,7 +27,6 @@ use std::path::{Path, PathBuf};
 
 pub use self::changes::{Change, changes};
 pub(crate) use self::markdown::inert;
-pub use self::page::PageError;
 use crate::Version;
 use crate::experiment::{Expected, Observed, Results, ResultsError};
 
@@ -88,12 +87,13 @@ impl Report {
         markdown::write(&content::of(self))
     }
 
-    /// Writes the report as one HTML page that needs nothing else.
+    /// Writes the report as one HTML page that needs nothing else. A tape that is not there any more
+    /// is named in its place.
     ///
     /// # Errors
     ///
-    /// When a tape cannot be read, or the page cannot be written.
-    pub fn page(&self, out: impl std::io::Write) -> Result<(), PageError> {
+    /// When the page cannot be written.
+    pub fn page(&self, out: impl std::io::Write) -> std::io::Result<()> {
         page::write(&content::of(self), &self.folder, out)
     }
 }

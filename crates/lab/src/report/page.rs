@@ -1,9 +1,8 @@
 //! A report as one HTML page, with the sequence diagrams of its conversations.
 
 use std::io::{self, BufWriter, Write};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
-use countersign_record::TapeError;
 use countersign_record::page::{Diagram, SCRIPT, STYLE, Section, escape, policy};
 
 use super::block::{Block, Cell, Table, Tone};
@@ -11,25 +10,8 @@ use super::block::{Block, Cell, Table, Tone};
 /// The style of what is not a diagram.
 const OWN_STYLE: &str = include_str!("report.css");
 
-/// Why a report could not be written as a page.
-#[derive(Debug, thiserror::Error)]
-#[non_exhaustive]
-pub enum PageError {
-    /// A tape cannot be read.
-    #[error("cannot read the tape {}", path.display())]
-    Tape {
-        /// The tape.
-        path: PathBuf,
-        /// Why.
-        source: TapeError,
-    },
-    /// The page cannot be written.
-    #[error("cannot write the page")]
-    Write(#[from] io::Error),
-}
-
 /// Writes the blocks of a report. Tapes are looked for in `folder`.
-pub(super) fn write(blocks: &[Block], folder: &Path, out: impl Write) -> Result<(), PageError> {
+pub(super) fn write(blocks: &[Block], folder: &Path, out: impl Write) -> io::Result<()> {
     let mut out = BufWriter::new(out);
     let title = blocks.iter().find_map(|block| match block {
         Block::Heading { level: 1, text, .. } => Some(text.as_str()),
@@ -51,10 +33,10 @@ pub(super) fn write(blocks: &[Block], folder: &Path, out: impl Write) -> Result<
         write_block(block, folder, &mut out)?;
     }
     write!(out, "</main>\n<script>{SCRIPT}</script>\n</body>\n</html>\n")?;
-    Ok(out.flush()?)
+    out.flush()
 }
 
-fn write_block(block: &Block, folder: &Path, out: &mut impl Write) -> Result<(), PageError> {
+fn write_block(block: &Block, folder: &Path, out: &mut impl Write) -> io::Result<()> {
     match block {
         Block::Heading { level, text, anchor } => {
             let (text, anchor) = (escape(text), escape(anchor));
@@ -74,12 +56,18 @@ fn write_block(block: &Block, folder: &Path, out: &mut impl Write) -> Result<(),
         Block::Tapes { title, tapes } => {
             writeln!(out, "<div class=\"tapes\">")?;
             for tape in tapes {
-                let path = folder.join(tape);
-                let diagram = Diagram::open(&path)
-                    .map_err(|source| PageError::Tape { path: path.clone(), source })?;
-                let name = Path::new(tape).file_stem().unwrap_or_default().to_string_lossy();
-                let name = format!("{title} · {name}");
-                Section::new(&diagram, name).with_id(tape).folded().write(&mut *out)?;
+                match Diagram::open(folder.join(tape)) {
+                    Ok(diagram) => {
+                        let name = Path::new(tape).file_stem().unwrap_or_default();
+                        let name = format!("{title} · {}", name.to_string_lossy());
+                        Section::new(&diagram, name).with_id(tape).folded().write(&mut *out)?;
+                    }
+                    // The rest of the report is worth reading without it.
+                    Err(error) => {
+                        let (tape, error) = (escape(tape), escape(&error.to_string()));
+                        writeln!(out, "<p class=\"faint\">{tape} cannot be drawn: {error}</p>")?;
+                    }
+                }
             }
             writeln!(out, "</div>")?;
         }

@@ -1,8 +1,8 @@
 //! The real CLI, several versions of it, and the simulated CLI beside it.
 //!
-//! Each scenario is one test for each version: it is played on the real CLI, where it must show
-//! what it says, and on the simulated CLI, and what both said is compared. Versions that are not
-//! there yet are installed; nothing is skipped. Each experiment is one test for each version, too: what
+//! Each scenario is one test: it is played on the real CLI, where it must show what it says, and on
+//! the simulated CLI, and what both said is compared. With `COUNTERSIGN_TEST_FULL`, as `./test --full`
+//! sets it, it is one for each version. Versions that are not there yet are installed. Each experiment is one test for each version, too: what
 //! it finds is compared with the verdict that is committed.
 #![expect(clippy::unwrap_used, clippy::panic, reason = "a test that cannot go on has failed")]
 

@@ -41,12 +41,14 @@ pub(super) async fn without_sources(trial: &mut Trial) -> Outcome {
     kept(trial, &mut cli).await?;
     let mode = with(set_mode("acceptEdits"), "destination", "localSettings");
     update(&mut cli, json!([mode])).await?;
+    // Written when the CLI gets to it, and at the latest when it ends.
+    cli.close().await?;
+    files(trial);
     let path = trial.lab().work().join(".claude/settings.local.json");
     let settings: Value =
         serde_json::from_slice(&std::fs::read(path)?).map_err(std::io::Error::other)?;
     let mode = settings["permissions"]["defaultMode"].clone();
     trial.found("defaultMode after setMode for localSettings", mode);
-    cli.close().await?;
     Ok(())
 }
 
@@ -55,6 +57,7 @@ pub(super) async fn with_sources(trial: &mut Trial) -> Outcome {
     let mut cli = trial.launch(launch).await?;
     kept(trial, &mut cli).await?;
     let log = cli.close().await?.log;
+    files(trial);
     let mut errors = log.iter().filter(|said| said.by == Speaker::StandardError);
     let told = errors.any(|said| {
         said.text.contains("settings.local.json") && said.text.contains("not been trusted")
@@ -63,19 +66,23 @@ pub(super) async fn with_sources(trial: &mut Trial) -> Outcome {
     Ok(())
 }
 
-/// Adds a rule for each destination, and tells whether it is written and whether it holds.
+/// Tells which files were written, when the CLI has ended.
+fn files(trial: &mut Trial) {
+    let there = written(trial);
+    for (destination, file, _) in KEPT {
+        let found = if there.contains(file) { "written" } else { "absent" };
+        trial.found(&format!("{destination}: the file"), found);
+    }
+}
+
+/// Adds a rule for each destination, and tells whether it holds.
 async fn kept(trial: &mut Trial, cli: &mut Cli) -> Outcome {
     cli.initialize(json!({"hooks": null})).await?;
-    for (destination, file, command) in KEPT {
+    for (destination, _, command) in KEPT {
         let first = command.split(' ').next().unwrap_or_default();
         let rule = json!({"toolName": "Bash", "ruleContent": format!("{first}:*")});
         let rule = with(add_rule(&rule), "destination", *destination);
         update(cli, json!([rule])).await?;
-        let is_there = written(trial).contains(file);
-        trial.found(
-            &format!("{destination}: the file"),
-            if is_there { "written" } else { "absent" },
-        );
         let then = then(cli, &format!("run {command}")).await?;
         trial.found(&format!("{destination}: the rule"), then);
     }
