@@ -1,6 +1,6 @@
 //! Names of the protocol in the executable, searched as text.
 //!
-//! First every name is collected that either executable uses as one: see [`patterns`]. Patterns miss
+//! First every name is collected that either executable uses as one: see `patterns`. Patterns miss
 //! some, as each version is made small in another way. So whether a version has a name is decided by
 //! whether it stands in the executable at all, and patterns only say what to look for.
 
