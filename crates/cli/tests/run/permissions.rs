@@ -1,6 +1,7 @@
 //! May this tool run?
 
 use libtest_mimic::Trial;
+use serde_json::json;
 
 use crate::kit::{
     Cli, LARGE, Outcome, USUAL, WRITE, editor, lab, on_both, on_old, requests, run, run_with,
@@ -20,6 +21,7 @@ pub(crate) fn trials() -> Vec<Trial> {
         simulated("permissions::several_at_once", several),
         simulated("permissions::a_long_change_is_cut", long),
         simulated("permissions::an_ask_that_is_withdrawn", withdrawn),
+        simulated("permissions::an_ask_that_is_withdrawn_while_it_is_edited", withdrawn_in_editor),
         simulated("permissions::keys_pressed_before_are_no_answer", early_keys),
     ]
     .into_iter()
@@ -233,6 +235,32 @@ async fn withdrawn(_: Cli) -> Outcome {
     assert_eq!(ended.code, 0, "{}", ended.screen);
     assert!(ended.screen.contains(": withdrawn"), "{}", ended.screen);
     assert!(ended.screen.contains("Never mind."), "{}", ended.screen);
+    Ok(())
+}
+
+/// What was written for one ask is never the answer to another.
+async fn withdrawn_in_editor(_: Cli) -> Outcome {
+    let ask = |id: &str| {
+        json!({"subtype": "can_use_tool", "tool_name": "mcp__x__y", "tool_use_id": id,
+            "input": {"for": id}})
+    };
+    let stage = puppet::Stage::that_withdraws(ask("one"), ask("two"));
+    let mut pty = stage.run(LARGE);
+    pty.until("the first of both", |screen| {
+        screen.contains("1 of 2") && screen.contains("Esc denies")
+    });
+    pty.press("e");
+    let editor = stage.editor();
+    stage.go_on();
+    stage.go_on();
+    editor.save(r#"{"for": "one, and edited"}"#);
+    let asked = pty
+        .until("the second", |screen| screen.contains("2 of 2") && screen.contains("Esc denies"));
+    assert!(asked.contains(": withdrawn") && !asked.contains("edited by you"), "{asked}");
+    pty.press("y");
+    let ended = pty.end();
+    assert_eq!(ended.code, 0, "{}", ended.screen);
+    assert!(!ended.screen.contains("one, and edited"), "{}", ended.screen);
     Ok(())
 }
 

@@ -21,18 +21,32 @@ const WAITS: &str = "COUNTERSIGN_TEST_PUPPET_WAITS";
 /// Says to it what else it asks at once; then it says what it was told.
 const ASKS: &str = "COUNTERSIGN_TEST_PUPPET_ASKS";
 
+/// Says to it what it asks before that, and withdraws when it is told to go on.
+const WITHDRAWS: &str = "COUNTERSIGN_TEST_PUPPET_WITHDRAWS";
+
+/// Says to this program that it is an editor, and where it is told what to write.
+const EDITOR: &str = "COUNTERSIGN_TEST_PUPPET_EDITOR";
+
 /// A folder with that CLI.
 pub(crate) struct Stage {
     folder: TempDir,
     socket: UnixListener,
+    editor: UnixListener,
     waits: bool,
     asks: Option<Value>,
+    withdraws: Option<Value>,
 }
 
 impl Stage {
     /// One that asks this, and says what it was told.
     pub(crate) fn that_asks(request: Value) -> Self {
         Self { asks: Some(request), ..Self::with(false) }
+    }
+
+    /// One that asks both at once, and withdraws the first when it is told to go on. It waits for
+    /// that once more when the withdrawal has been read.
+    pub(crate) fn that_withdraws(first: Value, second: Value) -> Self {
+        Self { withdraws: Some(first), ..Self::that_asks(second) }
     }
 
     /// One that asks, and withdraws it when it is told to go on.
@@ -48,9 +62,10 @@ impl Stage {
     fn with(waits: bool) -> Self {
         let folder = tempfile::tempdir().unwrap();
         let socket = UnixListener::bind(folder.path().join("socket")).unwrap();
+        let editor = UnixListener::bind(folder.path().join("editor")).unwrap();
         let this = std::env::current_exe().unwrap();
         kit::program(&folder.path().join("claude"), &format!("exec '{}' \"$@\"", this.display()));
-        Self { folder, socket, waits, asks: None }
+        Self { folder, socket, editor, waits, asks: None, withdraws: None }
     }
 
     pub(crate) fn run(&self, size: (u16, u16)) -> Pty {
@@ -68,6 +83,13 @@ impl Stage {
         if let Some(asks) = &self.asks {
             command.env(ASKS, asks.to_string());
         }
+        if let Some(withdraws) = &self.withdraws {
+            command.env(WITHDRAWS, withdraws.to_string());
+        }
+        // The CLI inherits it, too, but is started with arguments of another kind.
+        command.env(EDITOR, self.path("editor"));
+        let this = std::env::current_exe().unwrap();
+        command.env("VISUAL", format!("'{}' --edit", this.display()));
         command.cwd(self.folder.path());
         Pty::start(command, size)
     }
@@ -81,6 +103,29 @@ impl Stage {
         // It waits for the end of what it is told, which is nothing.
         drop(self.socket.accept().unwrap());
     }
+
+    /// Waits until the editor is open.
+    pub(crate) fn editor(&self) -> Editor {
+        Editor(self.editor.accept().unwrap().0)
+    }
+}
+
+/// An editor that is open.
+pub(crate) struct Editor(UnixStream);
+
+impl Editor {
+    /// Has it write this and end.
+    pub(crate) fn save(mut self, text: &str) {
+        self.0.write_all(text.as_bytes()).unwrap();
+    }
+}
+
+/// Plays the editor.
+fn edit(socket: &std::ffi::OsStr, path: &str) -> ExitCode {
+    let mut text = String::new();
+    UnixStream::connect(socket).unwrap().read_to_string(&mut text).unwrap();
+    std::fs::write(path, text).unwrap();
+    ExitCode::SUCCESS
 }
 
 fn write_line(line: &Value) {
@@ -93,11 +138,18 @@ fn wait(socket: &std::ffi::OsStr) {
     UnixStream::connect(socket).unwrap().read_to_end(&mut Vec::new()).unwrap();
 }
 
-/// Plays that CLI, if that is what this program was started for.
+/// Plays that CLI or the editor, if that is what this program was started for.
 pub(crate) fn as_a_puppet() -> Option<ExitCode> {
     let socket = std::env::var_os(PUPPET)?;
+    let arguments: Vec<_> = std::env::args().skip(1).collect();
+    if let [word, path] = &*arguments
+        && word == "--edit"
+    {
+        return Some(edit(&std::env::var_os(EDITOR)?, path));
+    }
     let waits = std::env::var_os(WAITS).is_some();
     let asks = std::env::var(ASKS).ok();
+    let withdraws = std::env::var(WITHDRAWS).ok();
     let request = match &asks {
         Some(request) => serde_json::from_str(request).unwrap(),
         None => json!({
@@ -116,7 +168,7 @@ pub(crate) fn as_a_puppet() -> Option<ExitCode> {
                 "content": [{"type": "text", "text": text}], "stop_reason": null,
                 "stop_sequence": null, "usage": {"input_tokens": 1, "output_tokens": 1}}})
     };
-    if std::env::args().any(|word| word == "--version") {
+    if arguments.iter().any(|word| word == "--version") {
         write_line(&json!("2.1.325 (Claude Code)"));
         return Some(ExitCode::SUCCESS);
     }
@@ -133,6 +185,21 @@ pub(crate) fn as_a_puppet() -> Option<ExitCode> {
                 wait(&socket);
                 write_line(&ask);
             }
+            Some("user") if withdraws.is_some() => {
+                let request = withdraws.as_deref().map(serde_json::from_str::<Value>);
+                let request = request.unwrap().unwrap();
+                write_line(
+                    &json!({"type": "control_request", "request_id": "first", "request": request}),
+                );
+                write_line(&ask);
+                wait(&socket);
+                write_line(&json!({"type": "control_cancel_request", "request_id": "first"}));
+                // Lines are read in their order: when this is answered, that one has been read.
+                let request = json!({"subtype": "nothing_known"});
+                write_line(
+                    &json!({"type": "control_request", "request_id": "then", "request": request}),
+                );
+            }
             Some("user") if asks.is_some() => write_line(&ask),
             Some("user") => {
                 write_line(&ask);
@@ -141,6 +208,7 @@ pub(crate) fn as_a_puppet() -> Option<ExitCode> {
                 write_line(&text("Never mind."));
                 write_line(&result);
             }
+            Some("control_response") if line["response"]["request_id"] == "then" => wait(&socket),
             Some("control_response") => {
                 write_line(&text(&format!("I was told {}", line["response"]["response"])));
                 write_line(&result);

@@ -70,8 +70,9 @@ impl Talk {
                 // It may have been withdrawn meanwhile.
                 let lines = self.desk.clear_withdrawn();
                 self.decided(lines)?;
+                let is_the_same = self.desk.shown() == shown;
                 match (edited, self.desk.dialog()) {
-                    (Ok(Some(text)), Some(dialog)) if self.opened == shown => dialog.edited(&text),
+                    (Ok(Some(text)), Some(dialog)) if is_the_same => dialog.edited(&text),
                     (Err(error), _) => {
                         let words = format!("the editor cannot be used: {error}");
                         Reaction::Print(vec![Line::of(Tone::Bad, &words)])
