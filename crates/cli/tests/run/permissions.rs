@@ -22,6 +22,7 @@ pub(crate) fn trials() -> Vec<Trial> {
         simulated("permissions::a_long_change_is_cut", long),
         simulated("permissions::an_ask_that_is_withdrawn", withdrawn),
         simulated("permissions::an_ask_that_is_withdrawn_while_it_is_edited", withdrawn_in_editor),
+        simulated("permissions::keys_for_the_editor_are_no_answer", keys_for_the_editor),
         simulated("permissions::keys_pressed_before_are_no_answer", early_keys),
     ]
     .into_iter()
@@ -261,6 +262,30 @@ async fn withdrawn_in_editor(_: Cli) -> Outcome {
     let ended = pty.end();
     assert_eq!(ended.code, 0, "{}", ended.screen);
     assert!(!ended.screen.contains("one, and edited"), "{}", ended.screen);
+    Ok(())
+}
+
+/// Typed ahead in the editor, and not read by it.
+async fn keys_for_the_editor(_: Cli) -> Outcome {
+    let ask = json!({"subtype": "can_use_tool", "tool_name": "mcp__x__y", "tool_use_id": "t",
+        "input": {"a": 1}});
+    let stage = puppet::Stage::that_asks(ask);
+    let mut pty = stage.run(LARGE);
+    pty.see("Esc denies");
+    pty.press("e");
+    let editor = stage.editor();
+    pty.press("y");
+    // The terminal echoes it, so it is there.
+    pty.until("the key", |screen| screen.lines().any(|line| line.trim() == "y"));
+    editor.save(r#"{"a": 2}"#);
+    let asked = pty.until("the dialog again", |screen| {
+        screen.contains("(edited by you)") && screen.contains("Esc denies")
+    });
+    assert!(!asked.contains(": allowed"), "{asked}");
+    pty.press("\u{1b}");
+    let ended = pty.end();
+    assert!(ended.screen.contains(": denied"), "{}", ended.screen);
+    assert!(!ended.screen.contains(": allowed"), "{}", ended.screen);
     Ok(())
 }
 

@@ -47,7 +47,12 @@ impl Talk {
         Ok(())
     }
 
+    /// Says what became of dialogs.
     pub(super) fn decided(&mut self, lines: Vec<Line>) -> Result<(), Failure> {
+        if !lines.is_empty() {
+            // A key for one that is gone may be on its way.
+            self.typed = Some(Instant::now());
+        }
         let lines = self.feed.about(About::Calls, lines);
         Ok(self.terminal.print(lines)?)
     }

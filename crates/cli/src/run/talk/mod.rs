@@ -130,7 +130,7 @@ struct Talk {
     interrupting: Option<Interrupting>,
     /// When Ctrl-C was pressed last.
     ctrl_c: Option<Instant>,
-    /// When something was typed last that was not for a dialog.
+    /// When something was typed last, or a dialog closed that it may have been meant for.
     typed: Option<Instant>,
     /// The dialog that was opened last, and from when on it takes keys.
     opened: Option<u64>,

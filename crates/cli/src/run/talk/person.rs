@@ -15,7 +15,9 @@ use crate::run::view::line::{Line, Tone};
 /// Within this time a second Ctrl-C means the end of the session.
 const AGAIN: Duration = Duration::from_secs(2);
 
-/// Whoever was typing when a dialog opened is not answering it until there is a pause of this length.
+/// Whoever was typing when a dialog opened, or answering the one before it, is not answering it until
+/// there is a pause of this length. A key that is held down is longer silent before it repeats than
+/// [`READING`].
 pub(super) const TYPING: Duration = Duration::from_millis(700);
 
 /// Nobody reads a dialog and answers it within this time. Keys that come earlier were meant for
@@ -31,7 +33,10 @@ impl Talk {
     ) -> Result<Option<Next>, Failure> {
         match key {
             Key::Ctrl('c') => return self.ctrl_c(handle, idle),
-            Key::Ctrl('z') => self.terminal.suspend().await?,
+            Key::Ctrl('z') => {
+                self.terminal.suspend().await?;
+                self.back();
+            }
             _ if self.is_asking() => self.answer(key).await?,
             key if idle => match self.prompt.key(key) {
                 Typed::Stay => self.typed = Some(Instant::now()),
@@ -51,6 +56,11 @@ impl Talk {
         self.interrupting.is_none() && self.desk.shown().is_some()
     }
 
+    /// The terminal was somebody else's. What is pressed first may still be meant for that.
+    fn back(&mut self) {
+        self.listens = Instant::now() + READING;
+    }
+
     /// Whether the dialog does not take keys yet.
     pub(super) fn is_deaf(&self) -> bool {
         self.is_asking() && Instant::now() < self.listens
@@ -61,12 +71,14 @@ impl Talk {
             self.listens = Instant::now() + TYPING;
             return Ok(());
         }
+        self.typed = Some(Instant::now());
         let Some(dialog) = self.desk.dialog() else { return Ok(()) };
         let reaction = match dialog.key(key) {
             Reaction::Edit(text, suffix) => {
                 let shown = self.desk.shown();
                 let edited = self.terminal.edit(text, suffix).await;
                 self.signals.forget_interrupts();
+                self.back();
                 // It may have been withdrawn meanwhile.
                 let lines = self.desk.clear_withdrawn();
                 self.decided(lines)?;

@@ -8,6 +8,7 @@ pub(crate) mod screen;
 use std::future::poll_fn;
 use std::io;
 use std::task::Poll;
+use std::time::Duration;
 
 use crossterm::event::EventStream;
 use futures_util::StreamExt as _;
@@ -117,6 +118,12 @@ impl Terminal {
 
     fn take_back(&mut self) -> io::Result<()> {
         self.guard.take()?;
+        // What was typed meanwhile was not for us. A terminal that is gone says so when it is read.
+        while matches!(crossterm::event::poll(Duration::ZERO), Ok(true)) {
+            if crossterm::event::read().is_err() {
+                break;
+            }
+        }
         self.screen.begin_anew(size());
         self.keys = Some(EventStream::new());
         Ok(())
