@@ -43,8 +43,8 @@ impl Stage {
         Self { asks: Some(request), ..Self::with(false) }
     }
 
-    /// One that asks both at once, and withdraws the first when it is told to go on. It waits for
-    /// that once more when the withdrawal has been read.
+    /// One that asks the first, the second when it is told to go on, and then withdraws the first.
+    /// It waits once more when the withdrawal has been read.
     pub(crate) fn that_withdraws(first: Value, second: Value) -> Self {
         Self { withdraws: Some(first), ..Self::that_asks(second) }
     }
@@ -191,6 +191,7 @@ pub(crate) fn as_a_puppet() -> Option<ExitCode> {
                 write_line(
                     &json!({"type": "control_request", "request_id": "first", "request": request}),
                 );
+                wait(&socket);
                 write_line(&ask);
                 wait(&socket);
                 write_line(&json!({"type": "control_cancel_request", "request_id": "first"}));
