@@ -20,6 +20,7 @@ pub(crate) fn trials() -> Vec<Trial> {
         simulated("permissions::edit_the_input", edit_input),
         simulated("permissions::several_at_once", several),
         simulated("permissions::a_long_change_is_cut", long),
+        simulated("permissions::a_low_window_hides_no_command", low),
         simulated("permissions::an_ask_that_is_withdrawn", withdrawn),
         simulated("permissions::an_ask_that_is_withdrawn_while_it_is_edited", withdrawn_in_editor),
         simulated("permissions::keys_for_the_editor_are_no_answer", keys_for_the_editor),
@@ -223,6 +224,26 @@ async fn long(cli: Cli) -> Outcome {
     assert_eq!(ended.code, 0, "{}", ended.screen);
     assert!(ended.screen.contains("30 + line 30"), "{}", ended.screen);
     lab.close().await?;
+    Ok(())
+}
+
+/// Nobody chooses without having seen what it is about.
+async fn low(_: Cli) -> Outcome {
+    let stage = puppet::Stage::new();
+    let pty = stage.run((80, 24));
+    let asked = pty.see("Esc denies");
+    assert_eq!(asked.matches("make").count(), 1, "{asked}");
+    // The title and the command would be above the window. They are printed there.
+    pty.resize(80, 7);
+    pty.see("  make\nDo you want to allow this?");
+    stage.go_on();
+    assert_eq!(pty.end().code, 0);
+    let low = puppet::Stage::new();
+    let pty = low.run((80, 7));
+    pty.see("  make\nDo you want to allow this?");
+    low.go_on();
+    let ended = pty.end();
+    assert!(ended.screen.contains("Bash\n  make\n"), "{}", ended.screen);
     Ok(())
 }
 

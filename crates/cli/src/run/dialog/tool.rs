@@ -178,7 +178,8 @@ impl ToolDialog {
     /// All of it, to be printed.
     fn whole(&self) -> Vec<Line> {
         let body = self.shown.body.iter().map(|line| line.clone().indented(2));
-        std::iter::once(self.shown.title.clone()).chain(body).collect()
+        let about = self.shown.about.iter().map(|line| line.clone().indented(2));
+        std::iter::once(self.shown.title.clone()).chain(body).chain(about).collect()
     }
 
     /// How many rows there are for the body.
@@ -192,10 +193,13 @@ impl ToolDialog {
         lines.flat_map(|line| line.wrapped(columns)).collect()
     }
 
-    /// A command that does not fit is printed whole above the dialog.
+    /// A command that does not fit is printed whole above the dialog, and so is everything when the
+    /// window is too low for the dialog: of that the first rows are not shown, which say what it is.
     pub(crate) fn opening(&self, columns: usize, rows: usize) -> Vec<Line> {
-        let fits = self.body_rows(columns).len() <= self.room(columns, rows);
-        if self.shown.is_whole && !fits { self.whole() } else { Vec::new() }
+        let is_cut = self.body_rows(columns).len() > self.room(columns, rows);
+        let panel = self.lines(columns, rows);
+        let is_too_high = panel.iter().flat_map(|line| line.wrapped(columns)).count() > rows;
+        if is_too_high || (self.shown.is_whole && is_cut) { self.whole() } else { Vec::new() }
     }
 
     /// What stands around the body.
@@ -371,6 +375,13 @@ mod tests {
         // A command is printed whole.
         let ask = BASH.replace("npm test\"", &format!("npm test{}\"", "\\nls".repeat(50)));
         assert_eq!(self::dialog(&ask).opening(79, 23).len(), 52);
+    }
+
+    #[test]
+    fn in_a_low_window_it_is_printed_above() {
+        assert!(dialog(BASH).opening(79, 14).is_empty());
+        let printed: Vec<_> = dialog(BASH).opening(79, 8).iter().map(Line::text).collect();
+        assert_eq!(printed, ["Bash", "  npm test"]);
     }
 
     #[test]

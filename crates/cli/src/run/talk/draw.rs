@@ -63,8 +63,9 @@ impl Talk {
         let mut panel = Vec::new();
         if self.is_asking() {
             if self.opened != self.desk.shown() {
-                self.open(columns, rows)?;
+                self.open();
             }
+            self.print_above(columns, rows)?;
             let (count, is_deaf) = (self.desk.count(), self.is_deaf());
             if let Some(dialog) = self.desk.dialog() {
                 if let Some((number, of)) = count {
@@ -93,13 +94,25 @@ impl Talk {
     }
 
     /// Opens the dialog that is asked for now.
-    pub(super) fn open(&mut self, columns: usize, rows: usize) -> Result<(), Failure> {
+    pub(super) fn open(&mut self) {
         self.opened = self.desk.shown();
+        self.is_above = false;
         let typing = self.typed.map(|at| at + TYPING);
         self.listens =
             typing.into_iter().chain([Instant::now() + READING]).max().unwrap_or(self.listens);
-        let opening = self.desk.dialog().map(|dialog| dialog.opening(columns, rows));
-        Ok(self.terminal.print(opening.unwrap_or_default())?)
+    }
+
+    /// Prints once what does not fit into the panel, which may be so when it opens or only when the
+    /// window is made smaller.
+    fn print_above(&mut self, columns: usize, rows: usize) -> Result<(), Failure> {
+        if self.is_above {
+            return Ok(());
+        }
+        // One row may be needed to say how many there are.
+        let opening = self.desk.dialog().map(|dialog| dialog.opening(columns, rows - 1));
+        let opening = opening.unwrap_or_default();
+        self.is_above = !opening.is_empty();
+        Ok(self.terminal.print(opening)?)
     }
 
     pub(super) fn status(&self) -> Line {

@@ -92,6 +92,7 @@ pub(crate) async fn run(job: Job) -> Result<ExitCode, Failure> {
         ctrl_c: None,
         typed: None,
         opened: None,
+        is_above: false,
         listens: Instant::now(),
         since: Instant::now(),
         introduced: None,
@@ -135,6 +136,8 @@ struct Talk {
     /// The dialog that was opened last, and from when on it takes keys.
     opened: Option<u64>,
     listens: Instant,
+    /// Whether what does not fit into it was printed above it.
+    is_above: bool,
     /// When the turn began.
     since: Instant,
     /// The session and model that were last said.
