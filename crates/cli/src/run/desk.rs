@@ -282,7 +282,7 @@ fn words(decision: &Decision) -> (Tone, String) {
         Decision::Deny(None) => (Tone::Bad, "denied".to_owned()),
         Decision::Deny(Some(reason)) => (Tone::Bad, format!("denied: {reason}")),
         Decision::Stop => (Tone::Bad, "denied, and stopped".to_owned()),
-        Decision::Approve { choice, edited, .. } => {
+        Decision::Approve { choice, edited, grant } => {
             let edited = if edited.is_some() { ", as you edited it" } else { "" };
             let how = match choice {
                 PlanChoice::ClearContextAndAcceptEdits => ", in a new conversation",
@@ -290,7 +290,16 @@ fn words(decision: &Decision) -> (Tone, String) {
                 PlanChoice::ApproveManually => ", and each edit is asked for",
                 _ => "",
             };
-            (Tone::Good, format!("approved{edited}{how}"))
+            let granted = match (grant, choice) {
+                (None, _) => "",
+                // It takes nothing along but the plan.
+                (Some(true), PlanChoice::ClearContextAndAcceptEdits) => {
+                    "; what it asked for is not granted there"
+                }
+                (Some(true), _) => "; what it asked for is granted",
+                (Some(false), _) => "; what it asked for is not granted",
+            };
+            (Tone::Good, format!("approved{edited}{how}{granted}"))
         }
         Decision::KeepPlanning(feedback) => (Tone::Warn, format!("not yet: {feedback}")),
         Decision::Answers(given) => {
@@ -341,7 +350,7 @@ fn answer_plan(plan: PlanAsk, decision: Decision) -> Answer {
                 Some(text) => plan.edited(text),
                 None => plan,
             };
-            let plan = if grant { plan.granting_prompts() } else { plan };
+            let plan = if grant == Some(true) { plan.granting_prompts() } else { plan };
             plan.approve(choice)?
         }
         Decision::KeepPlanning(feedback) => plan.keep_planning(feedback),

@@ -1,8 +1,10 @@
 //! What is to become of a plan?
 
 use libtest_mimic::Trial;
+use serde_json::json;
 
 use crate::kit::{Cli, LARGE, Outcome, editor, lab, on_both, on_old, run, run_with, simulated};
+use crate::puppet::Stage;
 
 /// The model writes its plan to the file that the CLI names, shows it, and does it.
 const PLAN: &str = r##"
@@ -31,6 +33,7 @@ pub(crate) fn trials() -> Vec<Trial> {
         on_old("plans::clear_context", clear_context),
         simulated("plans::keep_planning", keep_planning),
         simulated("plans::edited", edited),
+        simulated("plans::what_is_asked_for_besides", wishes),
     ]
     .into_iter()
     .flatten()
@@ -143,5 +146,32 @@ async fn edited(cli: Cli) -> Outcome {
     assert!(ended.screen.contains("approved, as you edited it"), "{}", ended.screen);
     assert!(std::fs::read_to_string(tape)?.contains("1. Measure."));
     lab.close().await?;
+    Ok(())
+}
+
+/// It is seen before it is granted, and what became of it is said.
+async fn wishes(_: Cli) -> Outcome {
+    let prompts: Vec<_> =
+        (1..=40).map(|n| json!({"tool": "Bash", "prompt": format!("task {n}.")})).collect();
+    let ask = json!({"subtype": "can_use_tool", "tool_name": "ExitPlanMode", "tool_use_id": "t",
+        "input": {"plan": "1. Do it.", "allowedPrompts": prompts}});
+    for (choice, words) in [("2", "is granted"), ("1", "is not granted there")] {
+        let stage = Stage::that_asks(ask.clone());
+        let mut pty = stage.run(LARGE);
+        let asked = pty.see(ASKED);
+        assert!(asked.contains("40 things above that it asks for: not granted"), "{asked}");
+        pty.press("g");
+        pty.see("granted, but not for a new conversation");
+        pty.press(choice);
+        if choice == "1" {
+            // The same is asked in the new conversation.
+            pty.see("a new conversation begins");
+            pty.press("\u{3}\u{3}");
+        }
+        let ended = pty.end();
+        assert!(ended.screen.contains("Bash: task 1.\n"), "{}", ended.screen);
+        let words = format!("what it asked for {words}");
+        assert!(ended.screen.contains(&words), "{}", ended.screen);
+    }
     Ok(())
 }

@@ -42,8 +42,9 @@ pub(crate) enum Decision {
     Deny(Option<String>),
     /// It may not, and the turn is over.
     Stop,
-    /// The plan is approved, in other words, with what it asks to be allowed.
-    Approve { choice: PlanChoice, edited: Option<String>, grant: bool },
+    /// The plan is approved, in other words, with or without what it asks to be allowed, if it asks
+    /// for anything.
+    Approve { choice: PlanChoice, edited: Option<String>, grant: Option<bool> },
     /// The plan is not good yet.
     KeepPlanning(String),
     /// Answers to questions, some of which may be missing.

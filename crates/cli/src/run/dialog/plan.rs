@@ -75,7 +75,8 @@ impl PlanDialog {
     fn choose(&mut self, at: usize) -> Reaction {
         if let Some(choice) = self.approvals.get(at).copied() {
             let edited = self.plan.clone().filter(|_| self.is_edited);
-            return Reaction::Decided(Decision::Approve { choice, edited, grant: self.grant });
+            let grant = (!self.wishes.is_empty()).then_some(self.grant);
+            return Reaction::Decided(Decision::Approve { choice, edited, grant });
         }
         match &self.plan {
             Some(plan) if at > self.approvals.len() => Reaction::Edit(plan.clone(), ".md"),
@@ -97,7 +98,7 @@ impl PlanDialog {
         Reaction::Print(self.opening())
     }
 
-    /// The plan itself, which stays above the dialog.
+    /// The plan and what it asks for, which stay above the dialog however long they are.
     pub(crate) fn opening(&self) -> Vec<Line> {
         let mut title = Line::of(Tone::Accent, "Claude's plan");
         if self.is_edited {
@@ -111,16 +112,28 @@ impl PlanDialog {
             None => lines.push(Line::of(Tone::Dim, "  There is none; Claude wants to begin.")),
         }
         lines.push(Line::new());
+        if !self.wishes.is_empty() {
+            lines.push(Line::of(Tone::Plain, "With it Claude would like to be allowed:"));
+            lines.extend(self.wishes.iter().map(|wish| Line::of(Tone::Accent, wish).indented(2)));
+            lines.push(Line::new());
+        }
         lines
     }
 
     pub(crate) fn lines(&self) -> Vec<Line> {
         let mut lines = Vec::new();
         if !self.wishes.is_empty() {
-            lines.push(Line::of(Tone::Plain, "With it Claude would like to be allowed:"));
-            lines.extend(self.wishes.iter().map(|wish| Line::of(Tone::Accent, wish).indented(2)));
-            let granted = if self.grant { "granted" } else { "not granted" };
-            lines.push(Line::of(Tone::Dim, &format!("  That is {granted} (g changes it).")));
+            let things = match self.wishes.len() {
+                1 => "The one thing".to_owned(),
+                many => format!("The {many} things"),
+            };
+            let asked = Line::of(Tone::Plain, &format!("{things} above that it asks for: "));
+            let (tone, granted) = if self.grant {
+                (Tone::Warn, "granted, but not for a new conversation")
+            } else {
+                (Tone::Plain, "not granted")
+            };
+            lines.push(asked.and(tone, granted).and(Tone::Dim, " (g changes it)"));
         }
         if let Some(field) = &self.feedback {
             lines.push(Line::of(Tone::Plain, "What should Claude change?"));
@@ -174,7 +187,7 @@ mod tests {
     }
 
     fn approved(choice: PlanChoice) -> Reaction {
-        Reaction::Decided(Decision::Approve { choice, edited: None, grant: false })
+        Reaction::Decided(Decision::Approve { choice, edited: None, grant: Some(false) })
     }
 
     #[test]
@@ -200,13 +213,28 @@ mod tests {
         else {
             panic!("it is approved")
         };
-        assert_eq!((edited.as_deref(), grant), (Some("# Plan\n\n1. Do less.\n"), true));
+        assert_eq!((edited.as_deref(), grant), (Some("# Plan\n\n1. Do less.\n"), Some(true)));
+    }
+
+    #[test]
+    fn what_is_asked_for_stays_above_however_much_it_is() {
+        let wish = r#"{"tool":"Bash","prompt":"run the tests"}"#;
+        let wishes = format!("[{}]", vec![wish; 50].join(","));
+        let wishes: Vec<AllowedPrompt> = serde_json::from_str(&wishes).unwrap();
+        let dialog = PlanDialog::new(Some("1. Do it."), &wishes, &ALL);
+        let text = |lines: Vec<Line>| lines.iter().map(Line::text).collect::<Vec<_>>().join("\n");
+        assert_eq!(text(dialog.opening()).matches("Bash: run the tests").count(), 50);
+        let panel = text(dialog.lines());
+        assert!(panel.lines().count() < 10, "{panel}");
+        assert!(panel.contains("50 things above that it asks for: not granted"), "{panel}");
     }
 
     #[test]
     fn without_a_plan_there_is_yes_and_no() {
         let mut dialog = PlanDialog::new(None, &[], &[PlanChoice::ApproveManually]);
-        assert_eq!(dialog.key(&Key::Char('1')), approved(PlanChoice::ApproveManually));
+        let choice = PlanChoice::ApproveManually;
+        let approved = Decision::Approve { choice, edited: None, grant: None };
+        assert_eq!(dialog.key(&Key::Char('1')), Reaction::Decided(approved));
         assert_eq!(dialog.key(&Key::Char('3')), Reaction::Stay);
         assert!(matches!(dialog.key(&Key::Escape), Reaction::Decided(Decision::KeepPlanning(_))));
     }
