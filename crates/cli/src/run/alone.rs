@@ -13,7 +13,7 @@ use super::ending;
 use super::events::Event;
 use super::feed::Feed;
 use super::signals::{Asks, Signals};
-use super::view::line::Line;
+use super::view::line::{Line, Tone};
 use super::view::place::Place;
 use super::view::summary;
 use crate::failure::{Exit, Failure};
@@ -65,6 +65,7 @@ pub(crate) async fn run(
         background: Background::default(),
         output,
         in_line: false,
+        streamed: String::new(),
     };
     let end = held(&mut session, prompt, &mut said, &mut signals).await;
     session.close().await;
@@ -153,6 +154,8 @@ struct Said<'a> {
     output: &'a mut Output,
     /// Whether a line of text is not complete.
     in_line: bool,
+    /// Text that has come so far of what is being written.
+    streamed: String,
 }
 
 impl Said<'_> {
@@ -174,25 +177,56 @@ impl Said<'_> {
                     init.cwd.clone(),
                     format!("session {}", init.session_id),
                 ];
+                self.break_off_text()?;
                 self.say(&plain(&parts.join(" · ")));
             }
             TurnEvent::TextDelta { text, parent: None } => {
-                self.in_line = true;
-                self.output.bytes(plain(text).as_bytes())?;
-                self.output.flush()?;
+                self.streamed.push_str(text);
+                self.text(text)?;
             }
-            TurnEvent::Text { text, parent: None } => {
-                // It has come in pieces, but for answers of the CLI itself.
-                if !self.in_line {
-                    self.output.bytes(plain(text).as_bytes())?;
-                }
-                self.end_line()?;
-            }
+            TurnEvent::Text { text, parent: None } => self.whole(text)?,
             event => {
+                if let TurnEvent::Retry(_) = event {
+                    self.break_off_text()?;
+                }
                 for line in self.feed.event(event, COLUMNS) {
                     self.note(&line)?;
                 }
             }
+        }
+        Ok(())
+    }
+
+    /// Writes text of the model.
+    fn text(&mut self, text: &str) -> Result<(), Failure> {
+        if !text.is_empty() {
+            self.in_line = true;
+            self.output.bytes(plain(text).as_bytes())?;
+            self.output.flush()?;
+        }
+        Ok(())
+    }
+
+    /// The whole text, most of which may have come in pieces.
+    fn whole(&mut self, text: &str) -> Result<(), Failure> {
+        let streamed = std::mem::take(&mut self.streamed);
+        match text.strip_prefix(&*streamed) {
+            Some(rest) => self.text(rest)?,
+            None => {
+                // What came before is void.
+                self.streamed = streamed;
+                self.break_off_text()?;
+                self.text(text)?;
+            }
+        }
+        // A note may have ended it already.
+        if self.in_line { self.end_line() } else { Ok(()) }
+    }
+
+    /// The text that was being written will not be completed.
+    fn break_off_text(&mut self) -> Result<(), Failure> {
+        if !std::mem::take(&mut self.streamed).is_empty() {
+            self.note(&Line::of(Tone::Warn, "(what was written above has broken off)"))?;
         }
         Ok(())
     }

@@ -3,15 +3,17 @@
 use std::io::Read as _;
 
 use libtest_mimic::Trial;
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use crate::kit::{Cli, Outcome, WRITE, lab, on_both, on_old, piped, simulated, start_piped};
+use crate::puppet::{Stage, piece, text};
 
 pub(crate) fn trials() -> Vec<Trial> {
     [
         on_both("alone::what_needs_permission_is_refused", refused),
         simulated("alone::questions_and_plans_are_refused", asked),
         simulated("alone::text_and_notes_apart", apart),
+        simulated("alone::every_text_once", once),
         simulated("alone::the_prompt_from_standard_input", from_standard_input),
         simulated("alone::events_as_json", json),
         simulated("alone::a_turn_that_fails", failed),
@@ -69,6 +71,33 @@ async fn apart(cli: Cli) -> Outcome {
     let quiet = piped(&lab, &["--quiet", "--mode", "accept-edits", "Write it again."], "");
     assert_eq!((quiet.code, &*quiet.err), (Some(0), ""), "{quiet:?}");
     lab.close().await?;
+    Ok(())
+}
+
+/// However its pieces came.
+async fn once(_: Cli) -> Outcome {
+    let retry = json!({"type": "system", "subtype": "api_retry", "session_id": "puppet",
+        "uuid": "00000000-0000-4000-8000-000000000002", "attempt": 1, "max_retries": 3,
+        "retry_delay_ms": 1, "error_status": 529, "error": "overloaded"});
+    let status = json!({"type": "assistant", "session_id": "puppet", "parent_tool_use_id": null,
+        "message": {"id": "n", "type": "message", "role": "assistant", "model": "m",
+            "content": [{"type": "thinking", "thinking": "Hm.", "signature": ""}],
+            "stop_reason": null, "stop_sequence": null,
+            "usage": {"input_tokens": 1, "output_tokens": 1}}});
+    let cases = [
+        // Whole after its pieces, or after some of them.
+        (vec![piece("One "), piece("two."), text("One two.")], "One two.\n"),
+        (vec![piece("One "), text("One two.")], "One two.\n"),
+        // It broke off, and was said anew without pieces.
+        (vec![piece("One "), text("Another.")], "One \nAnother.\n"),
+        (vec![piece("One "), retry, piece("Two."), text("Two.")], "One \nTwo.\n"),
+        // Something else was said between.
+        (vec![piece("One."), status, text("One.")], "One.\n"),
+    ];
+    for (lines, expected) in cases {
+        let ended = Stage::that_says(Value::from(lines)).piped();
+        assert_eq!((ended.code, &*ended.out), (Some(0), expected), "{ended:?}");
+    }
     Ok(())
 }
 

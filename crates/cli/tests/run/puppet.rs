@@ -1,5 +1,6 @@
 //! A CLI that does what it is told when it is told: for what the others do not do.
 
+use std::ffi::OsString;
 use std::io::{BufRead as _, Read as _, Write as _};
 use std::os::unix::net::{UnixListener, UnixStream};
 use std::path::PathBuf;
@@ -9,7 +10,7 @@ use portable_pty::CommandBuilder;
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
-use crate::kit;
+use crate::kit::{self, Piped};
 use crate::pty::Pty;
 
 /// Says to this very program that it is to be that CLI, and where it is told to go on.
@@ -24,6 +25,9 @@ const ASKS: &str = "COUNTERSIGN_TEST_PUPPET_ASKS";
 /// Says to it what it asks before that, and withdraws when it is told to go on.
 const WITHDRAWS: &str = "COUNTERSIGN_TEST_PUPPET_WITHDRAWS";
 
+/// Says to it what it says, line by line, instead of asking.
+const SAYS: &str = "COUNTERSIGN_TEST_PUPPET_SAYS";
+
 /// Says to this program that it is an editor, and where it is told what to write.
 const EDITOR: &str = "COUNTERSIGN_TEST_PUPPET_EDITOR";
 
@@ -35,9 +39,15 @@ pub(crate) struct Stage {
     waits: bool,
     asks: Option<Value>,
     withdraws: Option<Value>,
+    says: Option<Value>,
 }
 
 impl Stage {
+    /// One that says these lines, and that it is done.
+    pub(crate) fn that_says(lines: Value) -> Self {
+        Self { says: Some(lines), ..Self::with(false) }
+    }
+
     /// One that asks this, and says what it was told.
     pub(crate) fn that_asks(request: Value) -> Self {
         Self { asks: Some(request), ..Self::with(false) }
@@ -65,7 +75,7 @@ impl Stage {
         let editor = UnixListener::bind(folder.path().join("editor")).unwrap();
         let this = std::env::current_exe().unwrap();
         kit::program(&folder.path().join("claude"), &format!("exec '{}' \"$@\"", this.display()));
-        Self { folder, socket, editor, waits, asks: None, withdraws: None }
+        Self { folder, socket, editor, waits, asks: None, withdraws: None, says: None }
     }
 
     pub(crate) fn run(&self, size: (u16, u16)) -> Pty {
@@ -73,25 +83,41 @@ impl Stage {
         let program = self.path("claude");
         command.args(["run", "Go.", "--cli", &program.to_string_lossy()]);
         command.env_clear();
-        command.env("TERM", "xterm");
-        command.env("PATH", "/usr/bin:/bin");
-        command.env("HOME", self.folder.path());
-        command.env(PUPPET, self.path("socket"));
-        if self.waits {
-            command.env(WAITS, "1");
+        for (name, value) in self.environment() {
+            command.env(name, value);
         }
-        if let Some(asks) = &self.asks {
-            command.env(ASKS, asks.to_string());
-        }
-        if let Some(withdraws) = &self.withdraws {
-            command.env(WITHDRAWS, withdraws.to_string());
-        }
-        // The CLI inherits it, too, but is started with arguments of another kind.
-        command.env(EDITOR, self.path("editor"));
-        let this = std::env::current_exe().unwrap();
-        command.env("VISUAL", format!("'{}' --edit", this.display()));
         command.cwd(self.folder.path());
         Pty::start(command, size)
+    }
+
+    /// The same without a terminal.
+    pub(crate) fn piped(&self) -> Piped {
+        #[expect(clippy::disallowed_methods, reason = "it is waited for")]
+        let mut command = std::process::Command::new(env!("CARGO_BIN_EXE_countersign"));
+        command.args(["run", "Go.", "--cli"]).arg(self.path("claude"));
+        command.env_clear().envs(self.environment()).current_dir(self.folder.path());
+        let ended = command.stdin(std::process::Stdio::null()).output().unwrap();
+        let text = |bytes| String::from_utf8(bytes).unwrap();
+        Piped { code: ended.status.code(), out: text(ended.stdout), err: text(ended.stderr) }
+    }
+
+    fn environment(&self) -> Vec<(&'static str, OsString)> {
+        let this = std::env::current_exe().unwrap();
+        let mut environment = vec![
+            ("TERM", "xterm".into()),
+            ("PATH", "/usr/bin:/bin".into()),
+            ("HOME", self.folder.path().into()),
+            (PUPPET, self.path("socket").into()),
+            // The CLI inherits it, too, but is started with arguments of another kind.
+            (EDITOR, self.path("editor").into()),
+            ("VISUAL", format!("'{}' --edit", this.display()).into()),
+        ];
+        environment.extend(self.waits.then(|| (WAITS, "1".into())));
+        for (name, lines) in [(ASKS, &self.asks), (WITHDRAWS, &self.withdraws), (SAYS, &self.says)]
+        {
+            environment.extend(lines.as_ref().map(|lines| (name, lines.to_string().into())));
+        }
+        environment
     }
 
     fn path(&self, name: &str) -> PathBuf {
@@ -128,6 +154,22 @@ fn edit(socket: &std::ffi::OsStr, path: &str) -> ExitCode {
     ExitCode::SUCCESS
 }
 
+/// What the model says, whole.
+pub(crate) fn text(text: &str) -> Value {
+    json!({"type": "assistant", "session_id": "puppet", "parent_tool_use_id": null,
+        "message": {"id": "m", "type": "message", "role": "assistant", "model": "m",
+            "content": [{"type": "text", "text": text}], "stop_reason": null,
+            "stop_sequence": null, "usage": {"input_tokens": 1, "output_tokens": 1}}})
+}
+
+/// A piece of it.
+pub(crate) fn piece(text: &str) -> Value {
+    json!({"type": "stream_event", "session_id": "puppet", "parent_tool_use_id": null,
+        "uuid": "00000000-0000-4000-8000-000000000001",
+        "event": {"type": "content_block_delta", "index": 0,
+            "delta": {"type": "text_delta", "text": text}}})
+}
+
 fn write_line(line: &Value) {
     #[expect(clippy::disallowed_methods, reason = "it is what the program that is played does")]
     let mut out = std::io::stdout().lock();
@@ -150,6 +192,7 @@ pub(crate) fn as_a_puppet() -> Option<ExitCode> {
     let waits = std::env::var_os(WAITS).is_some();
     let asks = std::env::var(ASKS).ok();
     let withdraws = std::env::var(WITHDRAWS).ok();
+    let says = std::env::var(SAYS).ok();
     let request = match &asks {
         Some(request) => serde_json::from_str(request).unwrap(),
         None => json!({
@@ -162,12 +205,6 @@ pub(crate) fn as_a_puppet() -> Option<ExitCode> {
         "type": "result", "subtype": "success", "is_error": false, "session_id": "puppet",
         "duration_ms": 0, "duration_api_ms": 0, "num_turns": 1, "total_cost_usd": 0, "result": "",
     });
-    let text = |text: &str| {
-        json!({"type": "assistant", "session_id": "puppet", "parent_tool_use_id": null,
-            "message": {"id": "m", "type": "message", "role": "assistant", "model": "m",
-                "content": [{"type": "text", "text": text}], "stop_reason": null,
-                "stop_sequence": null, "usage": {"input_tokens": 1, "output_tokens": 1}}})
-    };
     if arguments.iter().any(|word| word == "--version") {
         write_line(&json!("2.1.325 (Claude Code)"));
         return Some(ExitCode::SUCCESS);
@@ -180,6 +217,11 @@ pub(crate) fn as_a_puppet() -> Option<ExitCode> {
                     "response": {"commands": [], "agents": [], "models": [], "account": {},
                         "output_style": "default", "available_output_styles": []}});
                 write_line(&json!({"type": "control_response", "response": response}));
+            }
+            Some("user") if says.is_some() => {
+                let lines = says.as_deref().map(serde_json::from_str::<Vec<Value>>);
+                lines.unwrap().unwrap().iter().for_each(write_line);
+                write_line(&result);
             }
             Some("user") if waits => {
                 wait(&socket);
