@@ -34,6 +34,7 @@ pub(crate) fn trials() -> Vec<Trial> {
         simulated("plans::keep_planning", keep_planning),
         simulated("plans::edited", edited),
         simulated("plans::what_is_asked_for_besides", wishes),
+        simulated("plans::in_a_turn_that_nobody_asked_for", by_itself),
     ]
     .into_iter()
     .flatten()
@@ -173,5 +174,23 @@ async fn wishes(_: Cli) -> Outcome {
         let words = format!("what it asked for {words}");
         assert!(ended.screen.contains(&words), "{}", ended.screen);
     }
+    Ok(())
+}
+
+/// What was approved is carried out, whoever began the turn.
+async fn by_itself(_: Cli) -> Outcome {
+    let ask = json!({"subtype": "can_use_tool", "tool_name": "ExitPlanMode", "tool_use_id": "t",
+        "input": {"plan": "1. Do it."}});
+    let stage = Stage::that_asks(ask).by_itself();
+    let mut pty = stage.run(LARGE);
+    pty.see("Enter sends");
+    stage.go_on();
+    pty.see(ASKED);
+    pty.press("1");
+    pty.until("the plan is carried out", |screen| {
+        screen.contains("I carry it out.") && screen.contains("Enter sends")
+    });
+    pty.press("\u{4}");
+    assert_eq!(pty.end().code, 0);
     Ok(())
 }

@@ -28,6 +28,9 @@ const WITHDRAWS: &str = "COUNTERSIGN_TEST_PUPPET_WITHDRAWS";
 /// Says to it what it says, line by line, instead of asking.
 const SAYS: &str = "COUNTERSIGN_TEST_PUPPET_SAYS";
 
+/// Says to it that it is done at once, and does all that by itself when it is told to go on.
+const BY_ITSELF: &str = "COUNTERSIGN_TEST_PUPPET_BY_ITSELF";
+
 /// Says to this program that it is an editor, and where it is told what to write.
 const EDITOR: &str = "COUNTERSIGN_TEST_PUPPET_EDITOR";
 
@@ -40,9 +43,16 @@ pub(crate) struct Stage {
     asks: Option<Value>,
     withdraws: Option<Value>,
     says: Option<Value>,
+    by_itself: bool,
 }
 
 impl Stage {
+    /// The same, but it says that it is done, and asks or says it by itself when it is told to go
+    /// on. Then there is a conversation.
+    pub(crate) fn by_itself(self) -> Self {
+        Self { by_itself: true, ..self }
+    }
+
     /// One that says these lines, and that it is done.
     pub(crate) fn that_says(lines: Value) -> Self {
         Self { says: Some(lines), ..Self::with(false) }
@@ -75,13 +85,25 @@ impl Stage {
         let editor = UnixListener::bind(folder.path().join("editor")).unwrap();
         let this = std::env::current_exe().unwrap();
         kit::program(&folder.path().join("claude"), &format!("exec '{}' \"$@\"", this.display()));
-        Self { folder, socket, editor, waits, asks: None, withdraws: None, says: None }
+        Self {
+            folder,
+            socket,
+            editor,
+            waits,
+            asks: None,
+            withdraws: None,
+            says: None,
+            by_itself: false,
+        }
     }
 
     pub(crate) fn run(&self, size: (u16, u16)) -> Pty {
         let mut command = CommandBuilder::new(env!("CARGO_BIN_EXE_countersign"));
         let program = self.path("claude");
         command.args(["run", "Go.", "--cli", &program.to_string_lossy()]);
+        if self.by_itself {
+            command.arg("-i");
+        }
         command.env_clear();
         for (name, value) in self.environment() {
             command.env(name, value);
@@ -113,6 +135,7 @@ impl Stage {
             ("VISUAL", format!("'{}' --edit", this.display()).into()),
         ];
         environment.extend(self.waits.then(|| (WAITS, "1".into())));
+        environment.extend(self.by_itself.then(|| (BY_ITSELF, "1".into())));
         for (name, lines) in [(ASKS, &self.asks), (WITHDRAWS, &self.withdraws), (SAYS, &self.says)]
         {
             environment.extend(lines.as_ref().map(|lines| (name, lines.to_string().into())));
@@ -192,7 +215,9 @@ pub(crate) fn as_a_puppet() -> Option<ExitCode> {
     let waits = std::env::var_os(WAITS).is_some();
     let asks = std::env::var(ASKS).ok();
     let withdraws = std::env::var(WITHDRAWS).ok();
-    let says = std::env::var(SAYS).ok();
+    let says: Option<Vec<Value>> =
+        std::env::var(SAYS).ok().map(|lines| serde_json::from_str(&lines).unwrap());
+    let by_itself = std::env::var_os(BY_ITSELF).is_some();
     let request = match &asks {
         Some(request) => serde_json::from_str(request).unwrap(),
         None => json!({
@@ -218,9 +243,20 @@ pub(crate) fn as_a_puppet() -> Option<ExitCode> {
                         "output_style": "default", "available_output_styles": []}});
                 write_line(&json!({"type": "control_response", "response": response}));
             }
+            Some("user") if by_itself && line.to_string().contains("Go.") => {
+                write_line(&result);
+                wait(&socket);
+                match &says {
+                    Some(lines) => lines.iter().for_each(write_line),
+                    None => write_line(&ask),
+                }
+            }
+            Some("user") if by_itself => {
+                write_line(&text("I carry it out."));
+                write_line(&result);
+            }
             Some("user") if says.is_some() => {
-                let lines = says.as_deref().map(serde_json::from_str::<Vec<Value>>);
-                lines.unwrap().unwrap().iter().for_each(write_line);
+                says.iter().flatten().for_each(write_line);
                 write_line(&result);
             }
             Some("user") if waits => {

@@ -66,6 +66,9 @@ enum Leave {
     Signal(u8),
 }
 
+/// How a turn ended: with an outcome, or without one though the conversation goes on.
+type End = Result<Option<Outcome>, Leave>;
+
 /// What happens next.
 enum Step {
     Event(Option<Box<TurnEvent>>),
@@ -98,9 +101,10 @@ pub(crate) async fn run(job: Job) -> Result<ExitCode, Failure> {
         introduced: None,
         background: Background::default(),
         mode: String::new(),
+        goes_on,
     };
     talk.greet(&session, &place)?;
-    let end = talk.hold(&mut session, prompt, goes_on).await;
+    let end = talk.hold(&mut session, prompt).await;
     // Not earlier: a plan may have begun another process.
     let handle = session.handle();
     talk.part(&handle, can_be_resumed).await?;
@@ -145,6 +149,8 @@ struct Talk {
     background: Background,
     /// The permission mode.
     mode: String,
+    /// Whether the person may say more.
+    goes_on: bool,
 }
 
 impl Talk {
@@ -153,14 +159,13 @@ impl Talk {
         &mut self,
         session: &mut Session,
         first: Option<String>,
-        goes_on: bool,
     ) -> Result<(Leave, Option<Outcome>), Failure> {
         let mut last = None;
         let mut said = first;
         loop {
             let text = match said.take() {
                 Some(text) => text,
-                None if !goes_on => return Ok((Leave::Done, last)),
+                None if !self.goes_on => return Ok((Leave::Done, last)),
                 None => match self.idle(session).await? {
                     Next::Said(text) => text,
                     Next::Over => continue,
@@ -168,7 +173,7 @@ impl Talk {
                 },
             };
             self.repeat(&text)?;
-            if let Some(command) = Command::of(&text).filter(|_| goes_on) {
+            if let Some(command) = Command::of(&text).filter(|_| self.goes_on) {
                 if command == Command::Quit {
                     return Ok((Leave::Done, last));
                 }
@@ -179,62 +184,61 @@ impl Talk {
             }
             let mut end = self.turn(session, text).await?;
             // In a conversation what comes of them is shown when it comes.
-            while let Ok(outcome) = &end
-                && !goes_on
+            while let Ok(Some(outcome)) = &end
+                && !self.goes_on
                 && self.background.is_busy()
                 && !outcome.interrupted()
             {
                 let lines = self.feed.notice(Tone::Dim, "waiting for agents in the background");
                 self.terminal.print(lines)?;
                 end = self.follow_to_the_end(session.current_turn()).await?;
+                end = self.carry_out(session, end).await?;
             }
             match end {
-                Ok(outcome) => last = Some(outcome),
+                Ok(outcome) => last = outcome,
                 Err(leave) => return Ok((leave, last)),
             }
         }
     }
 
     /// One turn, and what follows from it.
-    async fn turn(
-        &mut self,
-        session: &mut Session,
-        text: String,
-    ) -> Result<Result<Outcome, Leave>, Failure> {
+    async fn turn(&mut self, session: &mut Session, text: String) -> Result<End, Failure> {
         self.since = Instant::now();
         let turn = session.send(text).await.map_err(TurnError::from);
         let turn = turn.map_err(|error| ending::not_finished(&error))?;
-        let mut outcome = match self.follow_to_the_end(turn).await? {
-            Ok(outcome) => outcome,
-            Err(leave) => return Ok(Err(leave)),
-        };
-        // A plan that was approved to be carried out in a conversation of its own.
-        while let Some(fresh) = outcome.fresh_start.take() {
+        let end = self.follow_to_the_end(turn).await?;
+        self.carry_out(session, end).await
+    }
+
+    /// Begins the conversation that a plan was approved to be carried out in, if a turn ended so.
+    async fn carry_out(&mut self, session: &mut Session, mut end: End) -> Result<End, Failure> {
+        while let Ok(Some(outcome)) = &mut end
+            && let Some(fresh) = outcome.fresh_start.take()
+        {
             let lines = self.feed.notice(Tone::Dim, "a new conversation begins with the plan");
             self.terminal.print(lines)?;
             self.draw(false)?;
             let turn = session.begin_fresh(&fresh).await;
             let turn = turn.map_err(|error| ending::not_fresh(&error))?;
-            outcome = match self.follow_to_the_end(turn).await? {
-                Ok(outcome) => outcome,
-                Err(leave) => return Ok(Err(leave)),
-            };
+            end = self.follow_to_the_end(turn).await?;
         }
-        Ok(Ok(outcome))
+        Ok(end)
     }
 
-    async fn follow_to_the_end(
-        &mut self,
-        mut turn: Turn<&mut Session>,
-    ) -> Result<Result<Outcome, Leave>, Failure> {
-        if let Next::Leave(leave) = self.follow(&mut turn, false).await? {
-            return Ok(Err(leave));
+    async fn follow_to_the_end(&mut self, mut turn: Turn<&mut Session>) -> Result<End, Failure> {
+        match self.follow(&mut turn, false).await? {
+            Next::Leave(leave) => Ok(Err(leave)),
+            Next::Over | Next::Said(_) => Ok(Ok(self.over(turn.finish().await)?)),
         }
-        let outcome = turn.finish().await;
+    }
+
+    /// Says how a turn ended, whoever asked for it. None if it has no outcome, but the conversation
+    /// goes on.
+    fn over(&mut self, end: Result<Outcome, TurnError>) -> Result<Option<Outcome>, Failure> {
         let withdrawn = self.desk.clear_withdrawn();
         self.decided(withdrawn)?;
         let mut lines = self.feed.over(self.terminal.columns());
-        match outcome {
+        let end = match end {
             Ok(outcome) => {
                 if outcome.interrupted() {
                     lines.extend(self.feed.notice(Tone::Warn, "interrupted"));
@@ -246,25 +250,32 @@ impl Talk {
                     lines.extend(self.feed.about(About::Text, answer));
                 }
                 lines.extend(self.feed.about(About::Summary, summary::of(&outcome)));
-                self.terminal.print(lines)?;
-                Ok(Ok(outcome))
+                Ok(Some(outcome))
             }
-            Err(error) => {
-                self.terminal.print(lines)?;
+            Err(error @ (TurnError::SessionEnded(_) | TurnError::Send(_))) => {
                 Err(ending::not_finished(&error))
             }
-        }
+            Err(error) if self.goes_on => {
+                lines.extend(self.feed.notice(Tone::Bad, &error.to_string()));
+                Ok(None)
+            }
+            Err(error) => Err(ending::not_finished(&error)),
+        };
+        self.terminal.print(lines)?;
+        end
     }
 
     /// Waits for what the person says next. What happens in the background is shown meanwhile.
     async fn idle(&mut self, session: &mut Session) -> Result<Next, Failure> {
         let mut turn = session.current_turn();
         match self.follow(&mut turn, true).await? {
-            Next::Over => match turn.finish().await {
-                Ok(_) => Ok(Next::Over),
-                Err(error @ TurnError::SessionEnded(_)) => Err(ending::not_finished(&error)),
-                Err(_) => Ok(Next::Over),
-            },
+            Next::Over => {
+                let end = self.over(turn.finish().await)?;
+                Ok(match self.carry_out(session, Ok(end)).await? {
+                    Ok(_) => Next::Over,
+                    Err(leave) => Next::Leave(leave),
+                })
+            }
             next => Ok(next),
         }
     }
