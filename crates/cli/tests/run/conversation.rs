@@ -1,10 +1,12 @@
 //! A conversation: prompts, Ctrl-C, windows, and going on with it.
 
 use libtest_mimic::Trial;
+use serde_json::json;
 
 use crate::kit::{
     Cli, LARGE, Outcome, USUAL, WRITE, lab, on_both, run, run_in, run_with, simulated,
 };
+use crate::puppet;
 
 /// The model says a word, and then nothing more.
 const HANGS: &str = r#"
@@ -35,6 +37,8 @@ pub(crate) fn trials() -> Vec<Trial> {
         simulated("conversation::a_signal_ends_it", signalled),
         simulated("conversation::stopped_and_continued", suspended),
         simulated("conversation::the_terminal_is_gone", hung_up),
+        simulated("conversation::ctrl_c_in_a_turn_that_nobody_asked_for", interrupted_by_itself),
+        simulated("conversation::a_result_that_cannot_be_read", unreadable),
     ]
     .into_iter()
     .flatten()
@@ -340,6 +344,37 @@ async fn suspended(cli: Cli) -> Outcome {
     assert_eq!(ended.code, 0, "{}", ended.screen);
     assert!(lab.work().join("new.txt").exists());
     lab.close().await?;
+    Ok(())
+}
+
+/// It interrupts that turn, and does not end the session.
+async fn interrupted_by_itself(_: Cli) -> Outcome {
+    let running = json!({"type": "system", "subtype": "session_state_changed", "state": "running",
+        "session_id": "puppet", "uuid": "00000000-0000-4000-8000-000000000003"});
+    let begins = json!([running, puppet::text("I begin.")]);
+    let stage = puppet::Stage::that_says(begins).by_itself();
+    let mut pty = stage.run(USUAL);
+    pty.see("Enter sends");
+    stage.go_on();
+    pty.see("I begin.");
+    pty.press("\u{3}");
+    pty.until("the end of both turns", |screen| {
+        screen.matches("0 ms").count() == 2 && screen.contains("Enter sends")
+    });
+    pty.press("\u{4}");
+    assert_eq!(pty.end().code, 0);
+    Ok(())
+}
+
+/// The turn is lost, and the conversation goes on.
+async fn unreadable(_: Cli) -> Outcome {
+    let result = json!([{"type": "result", "subtype": "success", "session_id": 7}]);
+    let stage = puppet::Stage::that_says(result);
+    let mut pty = stage.run(USUAL);
+    pty.see("the result of the turn cannot be read");
+    pty.see("Enter sends");
+    pty.press("\u{4}");
+    assert_eq!(pty.end().code, 0);
     Ok(())
 }
 

@@ -48,12 +48,12 @@ pub(crate) struct Stage {
 
 impl Stage {
     /// The same, but it says that it is done, and asks or says it by itself when it is told to go
-    /// on. Then there is a conversation.
+    /// on. In a terminal there is a conversation.
     pub(crate) fn by_itself(self) -> Self {
         Self { by_itself: true, ..self }
     }
 
-    /// One that says these lines, and that it is done.
+    /// One that says these lines, and that it is done. In a terminal there is a conversation.
     pub(crate) fn that_says(lines: Value) -> Self {
         Self { says: Some(lines), ..Self::with(false) }
     }
@@ -101,7 +101,7 @@ impl Stage {
         let mut command = CommandBuilder::new(env!("CARGO_BIN_EXE_countersign"));
         let program = self.path("claude");
         command.args(["run", "Go.", "--cli", &program.to_string_lossy()]);
-        if self.by_itself {
+        if self.by_itself || self.says.is_some() {
             command.arg("-i");
         }
         command.env_clear();
@@ -242,6 +242,9 @@ pub(crate) fn as_a_puppet() -> Option<ExitCode> {
                     "response": {"commands": [], "agents": [], "models": [], "account": {},
                         "output_style": "default", "available_output_styles": []}});
                 write_line(&json!({"type": "control_response", "response": response}));
+                if by_itself && line["request"]["subtype"] == "interrupt" {
+                    write_line(&result);
+                }
             }
             Some("user") if by_itself && line.to_string().contains("Go.") => {
                 write_line(&result);

@@ -118,7 +118,13 @@ impl Talk {
                 self.decided(lines)?;
                 return Ok(None);
             }
-            return if self.prompt.clear() { Ok(None) } else { leave };
+            if self.prompt.clear() {
+                return Ok(None);
+            }
+            // What runs in the background is interrupted like anything else.
+            if !handle.snapshot().is_running {
+                return leave;
+            }
         }
         if again || self.interrupting.is_some() {
             return leave;
