@@ -107,7 +107,7 @@ pub(crate) async fn run(job: Job) -> Result<ExitCode, Failure> {
     let end = talk.hold(&mut session, prompt).await;
     // Not earlier: a plan may have begun another process.
     let handle = session.handle();
-    talk.part(&handle, can_be_resumed).await?;
+    talk.part(&handle, can_be_resumed).await;
     drop(talk);
     drop(session);
     let (leave, last) = end?;
@@ -357,15 +357,18 @@ impl Talk {
     }
 
     /// Ends the session, and says how to go on with it. Another Ctrl-C does not wait for anything.
-    async fn part(&mut self, handle: &SessionHandle, can_be_resumed: bool) -> Result<(), Failure> {
+    ///
+    /// What cannot be written is not said: the terminal may be gone, and the session ends all the
+    /// same.
+    async fn part(&mut self, handle: &SessionHandle, can_be_resumed: bool) {
         let lines = self.desk.refuse_all();
-        self.decided(lines)?;
+        drop(self.decided(lines));
         let snapshot = handle.snapshot();
         if let Some(id) = snapshot.session_id.filter(|_| can_be_resumed && snapshot.results > 0) {
             let words = format!("To go on: countersign run --resume {id}");
-            self.terminal.print(vec![Line::of(Tone::Dim, &words)])?;
+            drop(self.terminal.print(vec![Line::of(Tone::Dim, &words)]));
         }
-        self.terminal.show(vec![Line::of(Tone::Dim, "ending…")])?;
+        drop(self.terminal.show(vec![Line::of(Tone::Dim, "ending…")]));
         let mut closing = std::pin::pin!(handle.close());
         loop {
             tokio::select! {
@@ -389,6 +392,6 @@ impl Talk {
                 },
             }
         }
-        Ok(self.terminal.show(Vec::new())?)
+        drop(self.terminal.show(Vec::new()));
     }
 }
