@@ -33,6 +33,9 @@ struct Asked {
 /// What an MCP server wants to know.
 #[derive(Clone, Debug)]
 pub(crate) struct FormDialog {
+    /// Who asks.
+    server: Line,
+    /// What it says.
     head: Vec<Line>,
     fields: Vec<Asked>,
     /// The field that is being filled in. After the last it is asked whether to send it.
@@ -46,7 +49,8 @@ impl FormDialog {
     /// None if what is asked for cannot be asked here.
     pub(crate) fn new(ask: &Elicitation) -> Option<Self> {
         let server = ask.display_name.as_deref().unwrap_or(&ask.mcp_server_name);
-        let mut head = vec![Line::of(Tone::Bold, &format!("The MCP server {server} asks"))];
+        let server = Line::of(Tone::Bold, &format!("The MCP server {server} asks"));
+        let mut head = Vec::new();
         head.extend(ask.title.as_deref().map(|title| Line::of(Tone::Accent, title)));
         head.extend(lines(Tone::Plain, &ask.message));
         let mut fields = Vec::new();
@@ -60,7 +64,7 @@ impl FormDialog {
         let yes = if fields.is_empty() { "Yes" } else { "Send this" };
         let last =
             Choices::new(vec![Choice::new(yes, Some('y')), Choice::new("No, decline", Some('n'))]);
-        Some(Self { head, fields, at: 0, values: Map::new(), last, problem: None })
+        Some(Self { server, head, fields, at: 0, values: Map::new(), last, problem: None })
     }
 
     pub(crate) fn key(&mut self, key: &Key) -> Reaction {
@@ -118,13 +122,46 @@ impl FormDialog {
         }
     }
 
-    pub(crate) fn lines(&self) -> Vec<Line> {
-        let mut shown = self.head.clone();
-        shown.push(Line::new());
-        for asked in self.fields.iter().take(self.at) {
-            let value = self.values.get(&asked.name).map(ToString::to_string).unwrap_or_default();
-            shown.push(Line::of(Tone::Dim, &format!("{}: ", asked.title)).and(Tone::Plain, &value));
+    /// What it says is printed above a dialog that the window is too low for.
+    pub(crate) fn opening(&self, columns: usize, rows: usize) -> Vec<Line> {
+        if fits(&self.full(), columns, rows) { Vec::new() } else { self.above() }
+    }
+
+    pub(crate) fn lines(&self, columns: usize, rows: usize) -> Vec<Line> {
+        let full = self.full();
+        if fits(&full, columns, rows) {
+            return full;
         }
+        // Who asks stands next to the field: a server that says much is not to be taken for another.
+        let mut shown = self.filled_in();
+        shown.push(self.server.clone());
+        shown.extend(self.field());
+        shown
+    }
+
+    fn full(&self) -> Vec<Line> {
+        let mut shown = self.above();
+        shown.push(Line::new());
+        shown.extend(self.filled_in());
+        shown.extend(self.field());
+        shown
+    }
+
+    fn above(&self) -> Vec<Line> {
+        std::iter::once(&self.server).chain(&self.head).cloned().collect()
+    }
+
+    fn filled_in(&self) -> Vec<Line> {
+        let fields = self.fields.iter().take(self.at).map(|asked| {
+            let value = self.values.get(&asked.name).map(ToString::to_string).unwrap_or_default();
+            Line::of(Tone::Dim, &format!("{}: ", asked.title)).and(Tone::Plain, &value)
+        });
+        fields.collect()
+    }
+
+    /// The field that is being filled in, or whether to send it.
+    fn field(&self) -> Vec<Line> {
+        let mut shown = Vec::new();
         match self.fields.get(self.at) {
             Some(asked) => {
                 let need = if asked.is_needed { "" } else { " (may be left empty)" };
@@ -142,6 +179,10 @@ impl FormDialog {
         shown.push(Line::of(Tone::Dim, "Enter goes on · Shift-Tab goes back · Esc declines"));
         shown
     }
+}
+
+fn fits(panel: &[Line], columns: usize, rows: usize) -> bool {
+    panel.iter().flat_map(|line| line.wrapped(columns)).count() <= rows
 }
 
 /// The fields of a schema: plain ones, as the protocol has them. None if there are others.
@@ -251,6 +292,21 @@ mod tests {
             panic!("it is sent")
         };
         assert_eq!(values.as_str(), r#"{"age":36,"name":"Ada","tea":false}"#);
+    }
+
+    #[test]
+    fn who_asks_stands_next_to_the_field_however_much_it_says() {
+        let message = "Your bank asks.\\n".repeat(40);
+        let ask = format!(
+            r#"{{"mcp_server_name":"s","message":"{message}","requested_schema":{SCHEMA}}}"#
+        );
+        let dialog = FormDialog::new(&serde_json::from_str(&ask).unwrap()).unwrap();
+        let text = |lines: Vec<Line>| lines.iter().map(Line::text).collect::<Vec<_>>();
+        let panel = text(dialog.lines(79, 23));
+        assert_eq!(panel.first().map(String::as_str), Some("The MCP server s asks"), "{panel:?}");
+        assert!(panel.len() < 10, "{panel:?}");
+        assert_eq!(text(dialog.opening(79, 23)).len(), 41);
+        assert!(self::dialog(SCHEMA).unwrap().opening(79, 23).is_empty());
     }
 
     #[test]

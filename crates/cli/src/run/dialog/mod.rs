@@ -86,7 +86,8 @@ impl Dialog {
         match self {
             Self::Tool(dialog) => dialog.opening(columns, rows),
             Self::Plan(dialog) => dialog.opening(),
-            Self::Questions(_) | Self::Form(_) => Vec::new(),
+            Self::Questions(dialog) => dialog.opening(columns, rows),
+            Self::Form(dialog) => dialog.opening(columns, rows),
         }
     }
 
@@ -95,8 +96,8 @@ impl Dialog {
         match self {
             Self::Tool(dialog) => dialog.lines(columns, rows),
             Self::Plan(dialog) => dialog.lines(),
-            Self::Questions(dialog) => dialog.lines(columns, rows),
-            Self::Form(dialog) => dialog.lines(),
+            Self::Questions(dialog) => dialog.lines(columns),
+            Self::Form(dialog) => dialog.lines(columns, rows),
         }
     }
 }

@@ -195,7 +195,19 @@ impl QuestionDialog {
         Reaction::Decided(Decision::Answers(self.given.clone()))
     }
 
-    pub(crate) fn lines(&self, columns: usize, _: usize) -> Vec<Line> {
+    /// What is asked is printed above a dialog that the window is too low for.
+    pub(crate) fn opening(&self, columns: usize, rows: usize) -> Vec<Line> {
+        if self.lines(columns).iter().flat_map(|line| line.wrapped(columns)).count() <= rows {
+            return Vec::new();
+        }
+        let asked = self.questions.iter().flat_map(|question| {
+            let header = Line::of(Tone::Accent, &format!(" {} ", question.header));
+            std::iter::once(header).chain(lines(Tone::Bold, &question.question))
+        });
+        asked.collect()
+    }
+
+    pub(crate) fn lines(&self, columns: usize) -> Vec<Line> {
         let Some(question) = self.question() else { return Vec::new() };
         let mut head = Line::of(Tone::Accent, &format!(" {} ", question.header));
         if self.questions.len() > 1 {
@@ -300,8 +312,15 @@ mod tests {
     }
 
     #[test]
+    fn in_a_low_window_what_is_asked_is_printed_above() {
+        assert!(dialog().opening(40, 24).is_empty());
+        let printed: Vec<_> = dialog().opening(40, 8).iter().map(Line::text).collect();
+        assert_eq!(printed, [" Colour ", "Which colour?", " Fruits ", "Which fruits?"]);
+    }
+
+    #[test]
     fn the_preview_of_what_the_cursor_is_on() {
-        let shown: Vec<_> = dialog().lines(40, 24).iter().map(Line::text).collect();
+        let shown: Vec<_> = dialog().lines(40).iter().map(Line::text).collect();
         insta::assert_snapshot!(shown.join("\n"), @r"
         ────────────────────────────────────────
          Colour  question 1 of 2
