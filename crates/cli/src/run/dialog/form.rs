@@ -200,9 +200,15 @@ fn fields_of(schema: &Value, order: Option<&[String]>) -> Option<Vec<Asked>> {
         let schema = properties.get(name)?;
         let text = |key: &str| schema.get(key).and_then(Value::as_str).map(str::to_owned);
         let kind = text("type").unwrap_or_else(|| "string".to_owned());
-        let named = |values: Vec<Value>, labels: Vec<String>| {
+        let is_needed = needed.contains(&name.as_str());
+        let named = |values: Vec<Value>, mut labels: Vec<String>| {
+            // Without a value of its own.
+            labels.extend((!is_needed).then(|| "(leave it empty)".to_owned()));
             let choices = labels.into_iter().map(|label| Choice::new(label, None)).collect();
-            Way::One(Choices::new(choices), values)
+            let mut choices = Choices::new(choices);
+            let default = schema.get("default");
+            choices.go_to(values.iter().position(|value| Some(value) == default).unwrap_or(0));
+            Way::One(choices, values)
         };
         let way = match (&*kind, schema.get("enum")) {
             (_, Some(values)) => {
@@ -230,7 +236,7 @@ fn fields_of(schema: &Value, order: Option<&[String]>) -> Option<Vec<Asked>> {
         Some(Asked {
             title: text("title").unwrap_or_else(|| name.clone()),
             about: text("description").unwrap_or_default(),
-            is_needed: needed.contains(&name.as_str()),
+            is_needed,
             name: name.clone(),
             kind,
             way,
@@ -307,6 +313,23 @@ mod tests {
         assert!(panel.len() < 10, "{panel:?}");
         assert_eq!(text(dialog.opening(79, 23)).len(), 41);
         assert!(self::dialog(SCHEMA).unwrap().opening(79, 23).is_empty());
+    }
+
+    #[test]
+    fn choices_have_defaults_and_can_be_left_empty() {
+        let schema = r#"{"type":"object","required":["name"],"properties":{
+            "name":{"type":"string","enum":["Ada","Eve"],"default":"Eve"},
+            "age":{"type":"integer","enum":[1,2]},"tea":{"type":"boolean","default":false}}}"#;
+        let mut dialog = dialog(schema).unwrap();
+        // What is needed cannot be left empty.
+        assert_eq!(dialog.key(&Key::Char('3')), Reaction::Stay);
+        for key in [Key::Enter, Key::Char('3'), Key::Enter] {
+            assert_eq!(dialog.key(&key), Reaction::Stay, "{key:?}");
+        }
+        let Reaction::Decided(Decision::Form(values)) = dialog.key(&Key::Char('y')) else {
+            panic!("it is sent")
+        };
+        assert_eq!(values.as_str(), r#"{"name":"Eve","tea":false}"#);
     }
 
     #[test]
