@@ -322,6 +322,10 @@ async fn hung_up(cli: Cli) -> Outcome {
     let ended = pty.end();
     assert_eq!(ended.code, 129, "{}", ended.screen);
     assert!(!lab.work().join("new.txt").exists());
+    let pty = run(&lab, USUAL, &["Write a file."]);
+    pty.see("Esc denies");
+    pty.take_away();
+    assert!(!lab.work().join("new.txt").exists());
     lab.close().await?;
     Ok(())
 }

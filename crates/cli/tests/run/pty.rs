@@ -16,6 +16,8 @@ struct State {
     /// All of it, as it came.
     bytes: Vec<u8>,
     is_over: bool,
+    /// Nobody looks any more.
+    is_left: bool,
 }
 
 /// A terminal with a program in it.
@@ -53,7 +55,7 @@ impl Pty {
         let mut output = pair.master.try_clone_reader().unwrap();
         let keys = pair.master.take_writer().unwrap();
         let parser = vt100::Parser::new(some(rows), some(columns), 1000);
-        let state = State { parser, bytes: Vec::new(), is_over: false };
+        let state = State { parser, bytes: Vec::new(), is_over: false, is_left: false };
         let state = Arc::new((Mutex::new(state), Condvar::new()));
         let shared = Arc::clone(&state);
         std::thread::spawn(move || {
@@ -67,7 +69,7 @@ impl Pty {
                 state.bytes.extend(bytes);
                 state.is_over = count == 0;
                 shared.1.notify_all();
-                if count == 0 {
+                if count == 0 || state.is_left {
                     return;
                 }
             }
@@ -107,6 +109,15 @@ impl Pty {
     pub(crate) fn resize(&self, columns: u16, rows: u16) {
         self.state.0.lock().unwrap().parser.set_size(some(rows), some(columns));
         self.master.resize(size(columns, rows)).unwrap();
+    }
+
+    /// Takes the terminal away from the program, and waits for its end.
+    pub(crate) fn take_away(mut self) {
+        self.state.0.lock().unwrap().is_left = true;
+        // The reader notices with what is written next, and lets go of it as the last one.
+        self.master.resize(size(70, 20)).unwrap();
+        drop((self.keys, self.master));
+        self.child.wait().unwrap();
     }
 
     /// The process in the terminal.

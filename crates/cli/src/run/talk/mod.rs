@@ -20,8 +20,8 @@ use crate::run::dialog::prompt::Prompt;
 use crate::run::ending;
 use crate::run::feed::{About, Feed};
 use crate::run::signals::{Asks, Signals};
-use crate::run::terminal::Terminal;
 use crate::run::terminal::keys::{Input, Key};
+use crate::run::terminal::{self, Terminal};
 use crate::run::view::line::{Line, Tone};
 use crate::run::view::markdown::Markdown;
 use crate::run::view::place::Place;
@@ -29,6 +29,9 @@ use crate::run::view::summary;
 
 /// How often the time that something takes is shown anew.
 const TICK: Duration = Duration::from_millis(500);
+
+/// The exit code when the terminal is gone, as if by the signal that says so.
+const HUNG_UP: u8 = 128 + 1;
 
 type Interrupting = Pin<Box<dyn Future<Output = Result<InterruptResponse, ControlError>> + Send>>;
 
@@ -110,7 +113,11 @@ pub(crate) async fn run(job: Job) -> Result<ExitCode, Failure> {
     talk.part(&handle, can_be_resumed).await;
     drop(talk);
     drop(session);
-    let (leave, last) = end?;
+    let (leave, last) = match end {
+        // Whatever could not be written because of it.
+        Err(_) if terminal::is_gone() => (Leave::Signal(HUNG_UP), None),
+        end => end?,
+    };
     match (leave, last) {
         (Leave::CtrlC, _) => Ok(Exit::Interrupted.into()),
         (Leave::Signal(code), _) => Ok(ExitCode::from(code)),
@@ -339,7 +346,7 @@ impl Talk {
             }
             Step::Input(Ok(Input::Key(key))) => return self.key(&key, handle, idle).await,
             // The terminal is gone, and with it the person.
-            Step::Input(Err(_)) => return Ok(Some(Next::Leave(Leave::Signal(128 + 1)))),
+            Step::Input(Err(_)) => return Ok(Some(Next::Leave(Leave::Signal(HUNG_UP)))),
             Step::Signal(Asks::Interrupt) => return self.ctrl_c(handle, idle),
             Step::Signal(Asks::End(code)) => return Ok(Some(Next::Leave(Leave::Signal(code)))),
             Step::Interrupted(answer) => {

@@ -12,6 +12,7 @@ use std::time::Duration;
 
 use crossterm::event::EventStream;
 use futures_util::StreamExt as _;
+use rustix::event::{PollFd, PollFlags, Timespec};
 
 use self::guard::Guard;
 use self::keys::Input;
@@ -65,7 +66,13 @@ impl Terminal {
     pub(crate) async fn next(&mut self) -> io::Result<Input> {
         let Some(keys) = &mut self.keys else { return std::future::pending().await };
         loop {
-            match keys.next().await {
+            let next =
+                poll_fn(
+                    |context| {
+                        if is_gone() { Poll::Ready(None) } else { keys.poll_next_unpin(context) }
+                    },
+                );
+            match next.await {
                 Some(event) => {
                     if let Some(input) = Input::of(event?) {
                         return Ok(input);
@@ -82,7 +89,10 @@ impl Terminal {
         // notices. Otherwise the next one would be told, and miss a key because of it.
         if let Some(keys) = &mut self.keys {
             poll_fn(|context| {
-                while let Poll::Ready(Some(Ok(_))) = keys.poll_next_unpin(context) {}
+                while !is_gone()
+                    && let Poll::Ready(Some(Ok(_))) = keys.poll_next_unpin(context)
+                {
+                }
                 Poll::Ready(())
             })
             .await;
@@ -119,7 +129,7 @@ impl Terminal {
     fn take_back(&mut self) -> io::Result<()> {
         self.guard.take()?;
         // What was typed meanwhile was not for us. A terminal that is gone says so when it is read.
-        while matches!(crossterm::event::poll(Duration::ZERO), Ok(true)) {
+        while !is_gone() && matches!(crossterm::event::poll(Duration::ZERO), Ok(true)) {
             if crossterm::event::read().is_err() {
                 break;
             }
@@ -128,6 +138,16 @@ impl Terminal {
         self.keys = Some(EventStream::new());
         Ok(())
     }
+}
+
+/// Whether there is no terminal any more. That has to be asked before keys are read: who reads them
+/// takes its end for a key that is not complete, and never comes back.
+pub(crate) fn is_gone() -> bool {
+    let stdin = rustix::stdio::stdin();
+    let mut stdin = [PollFd::new(&stdin, PollFlags::IN)];
+    let at_once = Timespec { tv_sec: 0, tv_nsec: 0 };
+    rustix::event::poll(&mut stdin, Some(&at_once)).is_ok()
+        && stdin.iter().any(|stdin| stdin.revents().intersects(PollFlags::HUP | PollFlags::NVAL))
 }
 
 /// How many columns and rows the window has, or usually has.
