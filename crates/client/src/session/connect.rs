@@ -285,9 +285,10 @@ const LONGEST: usize = 4096;
 
 /// Reads all that comes, however much, and keeps nothing of it.
 async fn passed_over(pipe: Receiver) {
-    let mut piece = [0; 4096];
+    let mut piece = Vec::with_capacity(LONGEST);
     while pipe.readable().await.is_ok() {
-        match pipe.try_read(&mut piece) {
+        piece.clear();
+        match pipe.try_read_buf(&mut piece) {
             Ok(0) => break,
             Err(error) if error.kind() != io::ErrorKind::WouldBlock => break,
             _ => {}
