@@ -56,8 +56,31 @@ pub(crate) async fn talk(lab: &Lab, launch: Launch, prompts: &[&str]) -> (Sessio
         assert_eq!(result["is_error"], false, "{result}");
         session = result["session_id"].as_str().map(SessionId::from);
     }
+    // 2.1.62 may end before it has written what a sub-agent said last. A test that waits in vain is
+    // ended by the runner.
+    while !agents(&lab.home().join(".claude/projects")).iter().all(|text| text.contains(LAST)) {
+        tokio::time::sleep(std::time::Duration::from_millis(10)).await;
+    }
     let ended = cli.close().await.unwrap();
     (session.unwrap(), ended.log)
+}
+
+/// What a sub-agent says last.
+const LAST: &str = "The sub-agent is done.";
+
+/// The transcripts of sub-agents below a folder.
+fn agents(folder: &std::path::Path) -> Vec<String> {
+    let mut found = Vec::new();
+    for entry in std::fs::read_dir(folder).into_iter().flatten().flatten() {
+        let path = entry.path();
+        let name = entry.file_name().to_string_lossy().into_owned();
+        if path.is_dir() {
+            found.extend(agents(&path));
+        } else if name.starts_with("agent-") && name.ends_with(".jsonl") {
+            found.push(std::fs::read_to_string(&path).unwrap_or_default());
+        }
+    }
+    found
 }
 
 /// The texts of a conversation, in which each call is its name and each result `=`.
