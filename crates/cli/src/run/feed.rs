@@ -270,7 +270,7 @@ mod tests {
     use super::*;
 
     fn feed() -> Feed {
-        Feed::new(Place::new("/work".into()))
+        Feed::new(Place::new("/project".into()))
     }
 
     fn piece(text: &str) -> TurnEvent {

@@ -78,7 +78,7 @@ fn answer(id: &str, response: &Value) -> Value {
 
 #[test]
 fn frames_are_named_by_what_they_say() {
-    let write = json!({ "file_path": "/work/a.txt", "content": "x" });
+    let write = json!({ "file_path": "/project/a.txt", "content": "x" });
     let tool = json!({ "type": "tool_use", "id": "t1", "name": "Write", "input": write });
     let frames = frames([
         to_cli(&ask("c1", &json!({ "subtype": "initialize" }))),

@@ -271,7 +271,7 @@ mod tests {
         "permission_suggestions":[{"type":"addRules","rules":[{"toolName":"Bash","ruleContent":"npm test:*"}],"behavior":"allow","destination":"localSettings"},{"type":"new"}]}"#;
 
     fn dialog(ask: &str) -> ToolDialog {
-        ToolDialog::new(serde_json::from_str(ask).unwrap(), Place::new("/work".into()))
+        ToolDialog::new(serde_json::from_str(ask).unwrap(), Place::new("/project".into()))
     }
 
     fn decided(ask: &str, keys: &[Key]) -> Decision {

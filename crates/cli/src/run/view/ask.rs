@@ -176,8 +176,8 @@ mod tests {
     #[test]
     fn a_command_is_shown_whole_with_what_is_special_about_it() {
         let ask = r#"{"tool_name":"Bash","tool_use_id":"t","input":{"command":"a &&\nb","description":"Do it","run_in_background":true,"new_field":[1]},
-            "blocked_path":"/work/x","decision_reason":"\u001b[1mrm\u001b[22m is \u001b]0;bad","agent_id":"a1"}"#;
-        insta::assert_snapshot!(shown(ask, &Place::new("/work".into())), @r"
+            "blocked_path":"/project/x","decision_reason":"\u001b[1mrm\u001b[22m is \u001b]0;bad","agent_id":"a1"}"#;
+        insta::assert_snapshot!(shown(ask, &Place::new("/project".into())), @r"
         Bash  (for the agent a1)
         a &&
         b

@@ -234,7 +234,7 @@ mod tests {
     use super::*;
 
     fn title(name: &str, input: &str) -> String {
-        let place = Place::new("/work".into());
+        let place = Place::new("/project".into());
         Title::new(name, &input.parse().unwrap(), &place).line((Tone::Dim, "●")).text()
     }
 
@@ -242,7 +242,7 @@ mod tests {
     fn calls_are_said_in_a_few_words() {
         let said = [
             title("Bash", r#"{"command":"cargo test\nls","description":"Test"}"#),
-            title("Write", r#"{"file_path":"/work/src/a.rs","content":"a\nb\n"}"#),
+            title("Write", r#"{"file_path":"/project/src/a.rs","content":"a\nb\n"}"#),
             title("Edit", r#"{"file_path":"/etc/b","old_string":"a\nb","new_string":"a\nc\nd"}"#),
             title("Task", r#"{"description":"Look","prompt":"x","subagent_type":"Explore"}"#),
             title("mcp__calc__add", r#"{"a":1}"#),

@@ -80,12 +80,12 @@ mod tests {
             {"type":"removeRules","rules":[{"toolName":"Read"}],"behavior":"deny","destination":"session"},
             {"type":"setMode","mode":"acceptEdits","destination":"session"},
             {"type":"setMode","mode":"bypassPermissions","destination":"session"},
-            {"type":"addDirectories","directories":["/work/a","/b"],"destination":"session"},
+            {"type":"addDirectories","directories":["/project/a","/b"],"destination":"session"},
             {"type":"removeDirectories","directories":["/b"],"destination":"session"},
             {"type":"other"}
         ]"#;
         let updates: Vec<PermissionUpdate> = serde_json::from_str(updates).unwrap();
-        let place = Place::new("/work".into());
+        let place = Place::new("/project".into());
         let said: Vec<_> = updates.iter().filter_map(|update| words(update, &place)).collect();
         insta::assert_snapshot!(said.join("\n"), @r"
         Yes, and don't ask again for Bash(npm test:*) in this folder (for you)
