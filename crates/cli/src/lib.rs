@@ -38,6 +38,7 @@ use std::process::ExitCode;
 use clap::Parser as _;
 
 use self::arguments::Arguments;
+use self::failure::Failure;
 use self::output::Output;
 
 /// Runs the command that the arguments of the process name.
@@ -49,8 +50,13 @@ pub fn main() -> ExitCode {
     let outcome = arguments.command.run(&mut output);
     // What was said before a failure is said before the failure.
     let flushed = output.flush();
-    match outcome.and_then(|code| flushed.map(|()| code)) {
+    match outcome.and_then(|code| flushed.map(|()| code).or_else(|failure| kept(code, failure))) {
         Ok(code) => code,
         Err(failure) => output.complain(&failure),
     }
+}
+
+/// An exit code that says what went wrong is better than one that says that nothing can be written.
+fn kept(code: ExitCode, failure: Failure) -> Result<ExitCode, Failure> {
+    if code == ExitCode::SUCCESS { Err(failure) } else { Ok(code) }
 }

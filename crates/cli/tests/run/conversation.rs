@@ -324,7 +324,7 @@ async fn hung_up(cli: Cli) -> Outcome {
     assert!(!lab.work().join("new.txt").exists());
     let pty = run(&lab, USUAL, &["Write a file."]);
     pty.see("Esc denies");
-    pty.take_away();
+    assert_eq!(pty.take_away(), 129);
     assert!(!lab.work().join("new.txt").exists());
     lab.close().await?;
     Ok(())

@@ -2,6 +2,7 @@
 
 use std::io::{Read as _, Write};
 use std::num::NonZeroU16;
+use std::sync::mpsc;
 use std::sync::{Arc, Condvar, Mutex};
 use std::time::{Duration, Instant};
 
@@ -67,7 +68,7 @@ impl Pty {
                 let bytes = buffer.get(..count).unwrap();
                 state.parser.process(bytes);
                 state.bytes.extend(bytes);
-                state.is_over = count == 0;
+                state.is_over = count == 0 || state.is_left;
                 shared.1.notify_all();
                 if count == 0 || state.is_left {
                     return;
@@ -112,12 +113,29 @@ impl Pty {
     }
 
     /// Takes the terminal away from the program, and waits for its end.
-    pub(crate) fn take_away(mut self) {
+    pub(crate) fn take_away(mut self) -> u32 {
         self.state.0.lock().unwrap().is_left = true;
-        // The reader notices with what is written next, and lets go of it as the last one.
-        self.master.resize(size(70, 20)).unwrap();
+        // The reader notices with what is written next, and lets go of it. A program that has just
+        // begun may not know yet that it is told of sizes.
+        for columns in (70..).take(600) {
+            self.master.resize(size(columns, 20)).unwrap();
+            let state = self.state.0.lock().unwrap();
+            let patience = Duration::from_millis(100);
+            if self
+                .state
+                .1
+                .wait_timeout_while(state, patience, |state| !state.is_over)
+                .unwrap()
+                .0
+                .is_over
+            {
+                break;
+            }
+        }
         drop((self.keys, self.master));
-        self.child.wait().unwrap();
+        let (over, is_over) = mpsc::sync_channel(1);
+        std::thread::spawn(move || over.send(self.child.wait().unwrap().exit_code()));
+        is_over.recv_timeout(LIMIT).unwrap()
     }
 
     /// The process in the terminal.

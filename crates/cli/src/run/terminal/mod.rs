@@ -3,19 +3,17 @@
 pub(crate) mod editor;
 pub(crate) mod guard;
 pub(crate) mod keys;
+mod reader;
 pub(crate) mod screen;
 
-use std::future::poll_fn;
 use std::io;
-use std::task::Poll;
 use std::time::Duration;
 
-use crossterm::event::EventStream;
-use futures_util::StreamExt as _;
 use rustix::event::{PollFd, PollFlags, Timespec};
 
 use self::guard::Guard;
 use self::keys::Input;
+use self::reader::Reader;
 use self::screen::Screen;
 use super::view::line::Line;
 
@@ -24,7 +22,7 @@ use super::view::line::Line;
 pub(crate) struct Terminal {
     screen: Screen<io::Stdout>,
     /// None while somebody else has the keyboard.
-    keys: Option<EventStream>,
+    keys: Option<Reader>,
     // Last, so that it is put back when all is written.
     guard: Guard,
 }
@@ -33,7 +31,7 @@ impl Terminal {
     pub(crate) fn new(colours: bool) -> io::Result<Self> {
         let guard = Guard::new()?;
         let screen = Screen::new(crate::output::terminal(), colours, size());
-        Ok(Self { screen, keys: Some(EventStream::new()), guard })
+        Ok(Self { screen, keys: Some(Reader::start()?), guard })
     }
 
     pub(crate) const fn columns(&self) -> usize {
@@ -64,40 +62,17 @@ impl Terminal {
     /// # Errors
     /// When nothing will come any more.
     pub(crate) async fn next(&mut self) -> io::Result<Input> {
-        let Some(keys) = &mut self.keys else { return std::future::pending().await };
-        loop {
-            let next =
-                poll_fn(
-                    |context| {
-                        if is_gone() { Poll::Ready(None) } else { keys.poll_next_unpin(context) }
-                    },
-                );
-            match next.await {
-                Some(event) => {
-                    if let Some(input) = Input::of(event?) {
-                        return Ok(input);
-                    }
-                }
-                None => return Err(io::ErrorKind::UnexpectedEof.into()),
-            }
+        match &mut self.keys {
+            Some(keys) => keys.next().await,
+            None => std::future::pending().await,
         }
     }
 
     /// Lets go of the keyboard.
     async fn release_keys(&mut self) {
-        // The thread that reads keys is told to end in a way that only a thread that is reading
-        // notices. Otherwise the next one would be told, and miss a key because of it.
-        if let Some(keys) = &mut self.keys {
-            poll_fn(|context| {
-                while !is_gone()
-                    && let Poll::Ready(Some(Ok(_))) = keys.poll_next_unpin(context)
-                {
-                }
-                Poll::Ready(())
-            })
-            .await;
+        if let Some(keys) = self.keys.take() {
+            keys.stop().await;
         }
-        self.keys = None;
     }
 
     /// Lets the person edit a text. None if that came to nothing.
@@ -135,13 +110,12 @@ impl Terminal {
             }
         }
         self.screen.begin_anew(size());
-        self.keys = Some(EventStream::new());
+        self.keys = Some(Reader::start()?);
         Ok(())
     }
 }
 
-/// Whether there is no terminal any more. That has to be asked before keys are read: who reads them
-/// takes its end for a key that is not complete, and never comes back.
+/// Whether there is no terminal any more.
 pub(crate) fn is_gone() -> bool {
     let stdin = rustix::stdio::stdin();
     let mut stdin = [PollFd::new(&stdin, PollFlags::IN)];
