@@ -5,6 +5,7 @@ use std::io::{self, BufWriter, IsTerminal as _, Write as _};
 use std::process::ExitCode;
 
 use anstream::{AutoStream, ColorChoice};
+use countersign_record::is_hidden;
 use serde::Serialize;
 
 use crate::arguments::{Colours, Shared};
@@ -138,27 +139,16 @@ pub(crate) fn plain(text: &str) -> String {
     for c in text.chars() {
         match c {
             '\n' | '\t' => shown.push(c),
-            c if c.is_control() || is_bidi(c) || is_unseen(c) => shown.extend(c.escape_unicode()),
+            c if c.is_control() || (is_hidden(c) && !joins(c)) => shown.extend(c.escape_unicode()),
             c => shown.push(c),
         }
     }
     shown
 }
 
-/// Whether a character changes the direction in which others are shown.
-const fn is_bidi(c: char) -> bool {
-    matches!(c, '\u{200e}' | '\u{200f}' | '\u{61c}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
-}
-
-/// Whether a character takes no room, so that nobody sees that it is there. Those that join letters
-/// and pictures are not meant.
-const fn is_unseen(c: char) -> bool {
-    matches!(
-        c,
-        '\u{ad}' | '\u{115f}' | '\u{1160}' | '\u{180e}' | '\u{200b}' | '\u{2028}' | '\u{2029}'
-            | '\u{2060}'..='\u{2064}' | '\u{206a}'..='\u{206f}' | '\u{3164}' | '\u{feff}' | '\u{ffa0}'
-            | '\u{fff9}'..='\u{fffb}' | '\u{e0000}'..='\u{e007f}'
-    )
+/// Whether a character joins letters or pictures, which many languages and pictures need.
+const fn joins(c: char) -> bool {
+    matches!(c, '\u{200c}' | '\u{200d}')
 }
 
 #[cfg(test)]
@@ -170,6 +160,7 @@ mod tests {
         assert_eq!(plain("a\x1b[31mb\r\n\tc"), "a\\u{1b}[31mb\\u{d}\n\tc");
         assert_eq!(plain("rm \u{202e}txt"), "rm \\u{202e}txt");
         assert_eq!(plain("rm\u{200b}x\u{e0041}"), "rm\\u{200b}x\\u{e0041}");
+        assert_eq!(plain("a\u{e0100}\u{2800}"), "a\\u{e0100}\\u{2800}");
         assert_eq!(plain("grüß 🙂 👩\u{200d}💻"), "grüß 🙂 👩\u{200d}💻");
     }
 }

@@ -3,6 +3,9 @@
 use std::process::ExitCode;
 
 use countersign_lab::sim::{Launch, Options};
+use countersign_lab::{Program, Version};
+
+use crate::failure::Failure;
 
 /// Be a simulated Claude Code that plays a script
 ///
@@ -19,4 +22,10 @@ impl Args {
     pub(crate) fn run(self) -> ExitCode {
         Launch::from(self.options).run()
     }
+}
+
+/// The simulated CLI as a program for the laboratory: it is this very one.
+pub(crate) fn program(version: Version) -> Result<Program, Failure> {
+    let executable = std::env::current_exe()?;
+    Ok(Program::Simulated { executable, words: vec!["sim".to_owned()], version })
 }

@@ -8,6 +8,7 @@ use countersign_protocol::control::Response;
 use countersign_protocol::message::{BlockDelta, ResultMessage, StreamEvent};
 use countersign_protocol::{Decoded, FromCli, Line, ToCli};
 
+use crate::is_hidden;
 use crate::{Channel, End, Note};
 
 /// A line that is longer than this is not decoded for its summary.
@@ -195,26 +196,11 @@ pub(crate) fn bounded(text: &str) -> String {
         }
         match character {
             '\r' | '\n' | '\t' => out.push(' '),
-            c if c.is_control() || is_formatting(c) => out.extend(c.escape_unicode()),
+            c if c.is_control() || is_hidden(c) => out.extend(c.escape_unicode()),
             c => out.push(c),
         }
     }
     out
-}
-
-/// Whether a character changes the order or the place of others, or cannot be seen.
-pub(crate) const fn is_formatting(c: char) -> bool {
-    matches!(
-        c,
-        '\u{ad}'
-            | '\u{61c}'
-            | '\u{180e}'
-            | '\u{200b}'..='\u{200f}'
-            | '\u{2028}'..='\u{202e}'
-            | '\u{2060}'..='\u{206f}'
-            | '\u{feff}'
-            | '\u{e0000}'..='\u{e007f}'
-    )
 }
 
 /// What a recorder noted.

@@ -8,13 +8,14 @@ use anstyle::Style;
 use countersign::protocol::permission::PermissionMode;
 use countersign::{Environment, SessionBuilder};
 use countersign_lab::script::Script;
-use countersign_lab::{Lab, Program, Version};
+use countersign_lab::{Lab, Version};
 use tokio::runtime::Runtime;
 use tokio::signal::unix::{SignalKind, signal};
 
 use crate::failure::{Exit, Failure};
 use crate::output::Output;
 use crate::run::{Job, Place, talk};
+use crate::sim;
 
 /// Take a tour: approve a tool, answer a question, decide about a plan
 ///
@@ -184,11 +185,7 @@ async fn visit(
     output: &Output,
 ) -> Result<ExitCode, Failure> {
     let script = Script::parse(station.script, station.name)?;
-    let program = Program::Simulated {
-        executable: std::env::current_exe()?,
-        words: vec!["sim".to_owned()],
-        version: Version::TESTED[0],
-    };
+    let program = sim::program(Version::TESTED[0])?;
     let lab = Lab::builder(program, script).file("greeting.py", FILE).start().await?;
     let (program, environment) = lab.for_a_client()?;
     let mut builder = SessionBuilder::new()

@@ -5,8 +5,6 @@ mod program;
 mod round_trip;
 mod surroundings;
 
-pub(crate) use self::program::version_of;
-
 use std::path::PathBuf;
 use std::process::ExitCode;
 
@@ -14,7 +12,7 @@ use countersign::cli::{Capability, Cli, FindOptions, Version};
 use serde_json::json;
 use tokio::runtime::Runtime;
 
-use self::check::{Check, Checks};
+use self::check::Checks;
 use crate::failure::{Exit, Failure};
 use crate::output::Output;
 
@@ -109,9 +107,4 @@ impl Args {
         }
         Ok(())
     }
-}
-
-/// What a check is called, and what it says: a shorthand for those that make them.
-fn check(name: &'static str, says: impl Into<String>) -> Check {
-    Check::fine(name, says)
 }

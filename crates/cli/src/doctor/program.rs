@@ -8,7 +8,6 @@ use std::time::Duration;
 use countersign::cli::{Capability, Cli, FindError, FindOptions, Version, VersionError};
 use tokio::process::Command;
 
-use super::check;
 use super::check::Check;
 
 /// How to install the newest one.
@@ -51,11 +50,6 @@ pub(super) async fn version(cli: &Cli) -> Result<Version, Check> {
     let mut said = Vec::new();
     let answer = told_by(cli, &mut said).await;
     answer.map_err(|error| broken(cli.path(), &error, &said))
-}
-
-/// The version, from the package or from the program itself.
-pub(crate) async fn version_of(cli: &Cli) -> Result<Version, VersionError> {
-    told_by(cli, &mut Vec::new()).await
 }
 
 /// The version; what the program says on standard error goes to `said`.
@@ -102,14 +96,14 @@ fn broken(path: &Path, error: &VersionError, said: &[u8]) -> Check {
 
 /// Where the program is, and its version.
 pub(super) fn told(cli: &Cli, version: Version) -> Check {
-    check("claude", format!("{version} at {}", cli.path().display()))
+    Check::fine("claude", format!("{version} at {}", cli.path().display()))
 }
 
 /// Whether the version is one that is tested.
 pub(super) fn age(version: Version) -> Check {
     let [newest, .., oldest] = Version::TESTED;
     if Version::TESTED.contains(&version) {
-        return check("version", format!("{version} is one that everything is tested with"));
+        return Check::fine("version", format!("{version} is one that everything is tested with"));
     }
     let tested = Version::TESTED.map(|version| version.to_string()).join(", ");
     if version < oldest {
@@ -121,14 +115,14 @@ pub(super) fn age(version: Version) -> Check {
         let mend = format!("To see what has changed: countersign lab drift {newest} {version}");
         return Check::mind("version", says, mend);
     }
-    check("version", format!("{version} lies between those that are tested ({tested})"))
+    Check::fine("version", format!("{version} lies between those that are tested ({tested})"))
 }
 
 /// What the version can do, and above all what not.
 pub(super) fn abilities(version: Version, known: usize, missing: &[&Capability]) -> Check {
     let name = "abilities";
     if missing.is_empty() {
-        return check(name, format!("all {known} that are known"));
+        return Check::fine(name, format!("all {known} that are known"));
     }
     let has = known - missing.len();
     let lacks = [

@@ -11,7 +11,6 @@ use countersign::{Environment, SessionBuilder};
 use countersign_lab::script::Script;
 use countersign_lab::{Installed, Isolation, Lab, Program};
 
-use super::check;
 use super::check::Check;
 use crate::failure::Failure;
 
@@ -94,7 +93,7 @@ async fn talk(lab: &Lab) -> Result<Check, Failure> {
     let asked = [&asked.allowed, &asked.denied].map(|counter| counter.load(Ordering::Relaxed));
     if asked == [1, 1] && there("allowed.txt") && !there("denied.txt") {
         let denied = outcome.denials().len();
-        return Ok(check(
+        return Ok(Check::fine(
             "permissions",
             format!("reach us: one tool was allowed and ran, {denied} was denied and did not"),
         ));
@@ -118,7 +117,7 @@ async fn talk(lab: &Lab) -> Result<Check, Failure> {
 fn isolation(isolation: Isolation) -> Check {
     match isolation {
         Isolation::Namespaces => {
-            check("laboratory", "runs the CLI in a network and a process table of its own")
+            Check::fine("laboratory", "runs the CLI in a network and a process table of its own")
         }
         _ => Check::mind(
             "laboratory",

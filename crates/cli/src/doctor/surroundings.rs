@@ -8,7 +8,6 @@ use countersign::protocol::Version;
 use countersign_lab::Versions;
 use tokio::process::Command;
 
-use super::check;
 use super::check::Check;
 
 /// The oldest Node.js that the CLI runs on, where it is not a program of its own.
@@ -36,12 +35,12 @@ fn account(home: Option<&Path>) -> Check {
         "CLAUDE_CODE_USE_VERTEX",
     ];
     if let Some(variable) = VARIABLES.into_iter().find(|variable| set(variable)) {
-        return check(name, format!("{variable} is set (it was not tried)"));
+        return Check::fine(name, format!("{variable} is set (it was not tried)"));
     }
     let login = config.map(|config| config.join(".credentials.json"));
     match login {
         Some(file) if file.exists() => {
-            check(name, format!("there is a login in {} (it was not tried)", file.display()))
+            Check::fine(name, format!("there is a login in {} (it was not tried)", file.display()))
         }
         _ => Check::mind(
             name,
@@ -84,7 +83,7 @@ fn settings(options: &FindOptions) -> Vec<Check> {
                 format!("{shown} is there: its rules hold for every session and beat all others"),
                 "Ask whoever looks after this machine, if something is refused without asking.",
             ),
-            Ok(_) => check(name, format!("{shown} can be read")),
+            Ok(_) => Check::fine(name, format!("{shown} can be read")),
             Err(error) => Check::wrong(
                 name,
                 format!("{shown} is not JSON ({error}), so none of its rules hold"),
@@ -110,7 +109,7 @@ async fn node() -> Check {
                 let says = format!("Node.js {node} is older than {NODE}");
                 return Check::mind(name, says, mend);
             }
-            check(name, format!("Node.js {node}, npm {npm}"))
+            Check::fine(name, format!("Node.js {node}, npm {npm}"))
         }
         (None, _) => Check::mind(name, "Node.js is not on the PATH", mend),
         (_, None) => Check::mind(name, "npm is not on the PATH", mend),
@@ -142,7 +141,7 @@ fn installed() -> Check {
                 return Check::mind(name, "the laboratory has no version of the CLI yet", mend);
             }
             let list: Vec<_> = there.iter().map(|cli| cli.version().to_string()).collect();
-            check(name, format!("the laboratory has {}", list.join(", ")))
+            Check::fine(name, format!("the laboratory has {}", list.join(", ")))
         }
         Err(error) => Check::mind(name, error.to_string(), mend),
     }

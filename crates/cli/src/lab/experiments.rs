@@ -14,9 +14,10 @@ use countersign_lab::{Program, Version};
 use serde_json::json;
 use tokio::runtime::Runtime;
 
-use super::target::{program, simulated};
+use super::target::program;
 use crate::failure::{Exit, Failure};
 use crate::output::{Output, plain};
+use crate::sim;
 
 /// What experiments are run, and how.
 #[derive(Debug, clap::Args)]
@@ -45,7 +46,7 @@ impl Which {
         let mut programs = Vec::new();
         for text in named {
             programs.push(match self.simulated {
-                true => simulated(text.parse().map_err(|error| {
+                true => sim::program(text.parse().map_err(|error| {
                     Failure::of(&error)
                         .hint("The simulated CLI imitates versions.")
                         .code(Exit::Usage)

@@ -8,10 +8,10 @@ use countersign_lab::{Installed, Program, Version, Versions};
 use tokio::runtime::Runtime;
 
 use super::scenarios::scenario;
-use super::target::simulated;
 use super::versions::ready;
 use crate::failure::Failure;
 use crate::output::{Output, plain};
+use crate::sim;
 
 /// Play scenarios on the real CLI and on the simulated one, and compare what both say
 ///
@@ -57,7 +57,7 @@ async fn table(args: &Args, output: &mut Output) -> Result<(), Failure> {
         for cli in &clis {
             let version = cli.version();
             let real = Program::Real(cli.clone());
-            let verdict = measure(scenario, real, simulated(version)?).await;
+            let verdict = measure(scenario, real, sim::program(version)?).await;
             counts.add(&verdict);
             cells.push(format!("  {:<10}", cell(&verdict)));
             details.extend(told(&verdict, args.all).map(|text| (scenario, version, text)));

@@ -8,10 +8,10 @@ use countersign_lab::{Ended, Program, Said, Version, Versions};
 use serde_json::{Value, json};
 use tokio::runtime::Runtime;
 
-use super::target::simulated;
 use super::versions::ready;
 use crate::failure::Failure;
 use crate::output::{Output, plain};
+use crate::sim;
 
 /// Play a scenario on the real CLI or the simulated one, and show what was said
 ///
@@ -53,7 +53,7 @@ impl Play {
             return Err(Failure::new(format!("{version} cannot do {}", scenario.name())));
         }
         let program = if self.simulated {
-            simulated(version)?
+            sim::program(version)?
         } else {
             Program::Real(ready(&Versions::in_default_folder()?, version, output).await?)
         };

@@ -2,11 +2,11 @@
 
 use std::path::Path;
 
+use countersign::SessionBuilder;
 use countersign::cli::{Cli, FindOptions};
-use countersign_lab::{Installed, Program, Version, Versions};
+use countersign_lab::{Installed, Program, Versions};
 
 use super::versions::{ready, version};
-use crate::doctor;
 use crate::failure::{Exit, Failure};
 use crate::output::Output;
 
@@ -30,12 +30,7 @@ async fn own(path: &Path) -> Result<Program, Failure> {
             .code(Exit::NoCli)
     };
     let cli = Cli::find_with(&options).map_err(|error| unusable(&error))?;
-    let version = doctor::version_of(&cli).await.map_err(|error| unusable(&error))?;
+    let asked = SessionBuilder::new().executable(cli.path());
+    let version = asked.version().await.map_err(|error| unusable(&error))?;
     Ok(Program::Real(Installed::elsewhere(version, cli.path())))
-}
-
-/// The simulated CLI, which is this very program.
-pub(super) fn simulated(version: Version) -> Result<Program, Failure> {
-    let executable = std::env::current_exe()?;
-    Ok(Program::Simulated { executable, words: vec!["sim".to_owned()], version })
 }

@@ -5,7 +5,7 @@ use std::io;
 use serde::Serialize;
 use serde_json::ser::{Formatter, Serializer};
 
-use crate::summary::is_formatting;
+use crate::is_hidden;
 
 /// Writes a value as JSON without a `<`, `>` or `&`, without a character that ends a line, and
 /// without one that cannot be seen. A parser reads from it what was put in.
@@ -40,5 +40,5 @@ impl Formatter for Inert {
 
 /// Whether a character could mean something to whoever reads the page.
 fn meant(c: char) -> bool {
-    matches!(c, '<' | '>' | '&') || c.is_control() || is_formatting(c)
+    matches!(c, '<' | '>' | '&') || c.is_control() || is_hidden(c)
 }

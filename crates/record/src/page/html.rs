@@ -8,7 +8,7 @@ use base64::engine::general_purpose::STANDARD as BASE64;
 use sha2::{Digest as _, Sha256};
 
 use super::diagram::Diagram;
-use crate::summary::is_formatting;
+use crate::is_hidden;
 
 /// The style of diagrams, for a `<style>` element.
 pub const STYLE: &str = include_str!("assets/diagram.css");
@@ -103,7 +103,7 @@ pub fn escape(text: &str) -> String {
             '"' => out.push_str("&quot;"),
             '\'' => out.push_str("&#39;"),
             '\n' | '\t' => out.push(' '),
-            c if c.is_control() || is_formatting(c) => out.push('\u{fffd}'),
+            c if c.is_control() || is_hidden(c) => out.push('\u{fffd}'),
             c => out.push(c),
         }
     }
