@@ -9,6 +9,7 @@ use super::super::{Fact, Outcome, Trial, V62, V197, V325};
 use super::{begun, in_parts, interrupt};
 use crate::driver::{Cli, user};
 use crate::fidelity::kind;
+use crate::lab::Program;
 use crate::script::RequestKind;
 
 const ANSWER: &[(crate::Version, &str)] = &[(V62, "null"), (V325, r#"{"still_queued":[]}"#)];
@@ -139,6 +140,9 @@ async fn between_tries(trial: &mut Trial, cli: &mut Cli) -> Outcome {
     cli.say("Be busy.").await?;
     if trial.version() >= V197 {
         cli.wait("a try to come", |frame| frame["subtype"] == "api_retry").await?;
+    } else if matches!(trial.lab().program(), Program::Simulated { .. }) {
+        // It asks no model, and waits from the moment when it would.
+        cli.wait("the turn to begin", |frame| frame["subtype"] == "init").await?;
     } else {
         // It does not say that it waits, only the model knows.
         let refused = trial.lab().model().wait_until(|model| {
