@@ -5,7 +5,7 @@ use std::io::{self, BufWriter, IsTerminal as _, Write as _};
 use std::process::ExitCode;
 
 use anstream::{AutoStream, ColorChoice};
-use countersign_record::is_hidden;
+pub(crate) use countersign_record::plain;
 use serde::Serialize;
 
 use crate::arguments::{Colours, Shared};
@@ -93,7 +93,7 @@ impl Output {
     /// Something that takes long, of which nothing is said if that is not wanted.
     pub(crate) fn progress(&self, what: impl Into<String>) -> Progress {
         let shown = !self.quiet && !self.json;
-        Progress::new(what.into(), shown, io::stderr().is_terminal())
+        Progress::new(&what.into(), shown, io::stderr().is_terminal())
     }
 
     /// Says why a command failed, and gives what the process exits with.
@@ -129,38 +129,5 @@ fn failure(error: io::Error) -> Failure {
     match error.kind() {
         io::ErrorKind::BrokenPipe => Failure::NobodyListens,
         _ => Failure::from(error),
-    }
-}
-
-/// Text from outside, with what could control a terminal, or hide in it, made visible. Lines stay
-/// lines.
-pub(crate) fn plain(text: &str) -> String {
-    let mut shown = String::with_capacity(text.len());
-    for c in text.chars() {
-        match c {
-            '\n' | '\t' => shown.push(c),
-            c if c.is_control() || (is_hidden(c) && !joins(c)) => shown.extend(c.escape_unicode()),
-            c => shown.push(c),
-        }
-    }
-    shown
-}
-
-/// Whether a character joins letters or pictures, which many languages and pictures need.
-const fn joins(c: char) -> bool {
-    matches!(c, '\u{200c}' | '\u{200d}')
-}
-
-#[cfg(test)]
-mod tests {
-    use super::plain;
-
-    #[test]
-    fn nothing_from_outside_controls_the_terminal() {
-        assert_eq!(plain("a\x1b[31mb\r\n\tc"), "a\\u{1b}[31mb\\u{d}\n\tc");
-        assert_eq!(plain("rm \u{202e}txt"), "rm \\u{202e}txt");
-        assert_eq!(plain("rm\u{200b}x\u{e0041}"), "rm\\u{200b}x\\u{e0041}");
-        assert_eq!(plain("a\u{e0100}\u{2800}"), "a\\u{e0100}\\u{2800}");
-        assert_eq!(plain("grüß 🙂 👩\u{200d}💻"), "grüß 🙂 👩\u{200d}💻");
     }
 }

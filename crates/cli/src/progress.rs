@@ -1,22 +1,35 @@
 //! What is said while something takes long.
 
+use std::sync::mpsc::{RecvTimeoutError, SyncSender, sync_channel};
 use std::time::Duration;
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
+use crate::output::plain;
+
 /// Something that takes long.
 ///
 /// On a terminal it is a line that moves, on standard error, and is gone when it is done. Elsewhere
-/// each step is a line of its own, so that a log tells how far it came.
+/// each step is a line of its own, so that a log tells how far it came; what has no steps is told
+/// when it takes longer than a moment.
 #[derive(Debug)]
 pub(crate) struct Progress {
     bar: ProgressBar,
     /// Where there is no terminal: whether steps are told as lines.
     lines: bool,
+    /// Keeps what is being done from being told: it is over, or something else was told.
+    untold: Option<SyncSender<()>>,
 }
 
+/// What is done within this time need not be told.
+const MOMENT: Duration = Duration::from_secs(1);
+
 impl Progress {
-    pub(crate) fn new(what: String, shown: bool, terminal: bool) -> Self {
+    pub(crate) fn new(what: &str, shown: bool, terminal: bool) -> Self {
+        // It may name a file, and files have all kinds of names.
+        let what = plain(what);
+        let lines = shown && !terminal;
+        let untold = lines.then(|| told_later(what.clone()));
         let bar = ProgressBar::no_length().with_message(what);
         bar.set_style(style("{spinner} {msg} {elapsed}"));
         if shown && terminal {
@@ -25,7 +38,7 @@ impl Progress {
         } else {
             bar.set_draw_target(ProgressDrawTarget::hidden());
         }
-        Self { bar, lines: shown && !terminal }
+        Self { bar, lines, untold }
     }
 
     /// The same, for so many steps.
@@ -38,7 +51,11 @@ impl Progress {
 
     /// Says what is being done now.
     pub(crate) fn doing(&self, what: impl Into<String>) {
-        let what = what.into();
+        let what = plain(&what.into());
+        if let Some(untold) = &self.untold {
+            // When it has been told, nobody waits for this.
+            let _ = untold.try_send(());
+        }
         if self.lines {
             match self.bar.length() {
                 Some(steps) => {
@@ -66,6 +83,20 @@ impl Drop for Progress {
     fn drop(&mut self) {
         self.bar.finish_and_clear();
     }
+}
+
+/// Tells what is being done, unless that is over in a moment. When the sender is used or dropped
+/// before, nothing is told.
+fn told_later(what: String) -> SyncSender<()> {
+    let (untold, over) = sync_channel(1);
+    let wait = move || {
+        if over.recv_timeout(MOMENT) == Err(RecvTimeoutError::Timeout) {
+            crate::output::aside(&what);
+        }
+    };
+    // Without the thread nothing is told; what is being done goes on.
+    drop(std::thread::Builder::new().name("progress".to_owned()).spawn(wait));
+    untold
 }
 
 fn style(template: &str) -> ProgressStyle {

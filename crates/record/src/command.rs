@@ -11,6 +11,7 @@ mod show;
 mod stats;
 mod tee;
 
+use std::any::Any;
 use std::error::Error;
 use std::io::{self, Write as _};
 use std::process::ExitCode;
@@ -18,6 +19,7 @@ use std::process::ExitCode;
 use clap::Parser;
 
 use self::output::Output;
+use crate::plain;
 
 /// Records, shows, redacts and compares sessions with Claude Code.
 #[derive(Debug, Parser)]
@@ -49,15 +51,14 @@ pub enum Command {
     Replay(replay::Args),
 }
 
+/// Shows that something takes long: what, and for as long as the value is kept that it returns.
+pub type Working<'a> = &'a dyn Fn(String) -> Box<dyn Any>;
+
 impl Command {
     /// Runs it, says on standard error what went wrong, and gives what the process is to exit with.
     #[must_use]
     pub fn run(self) -> ExitCode {
-        let mut out = Output::new();
-        let outcome = self.run_with(&mut out);
-        // What was said before a failure is said before the failure.
-        let flushed = out.flush();
-        match outcome.and_then(|code| flushed.map(|()| code)) {
+        match self.run_telling(&|_| Box::new(())) {
             Ok(code) => code,
             Err(Failure::NobodyListens) => ExitCode::SUCCESS,
             Err(Failure::Failed { error, code }) => {
@@ -67,15 +68,25 @@ impl Command {
         }
     }
 
-    fn run_with(self, out: &mut Output) -> Result<ExitCode, Failure> {
-        match self {
+    /// Runs it as part of another command, which shows that something takes long, and says what
+    /// went wrong.
+    ///
+    /// # Errors
+    ///
+    /// When it cannot do what it is asked for.
+    pub fn run_telling(self, working: Working<'_>) -> Result<ExitCode, Failure> {
+        let mut out = Output::new();
+        let outcome = match self {
             Self::Tee(args) => args.run(),
-            Self::Show(args) => args.run(out),
-            Self::Stats(args) => args.run(out),
-            Self::Redact(args) => args.run(out),
-            Self::Diff(args) => args.run(out),
-            Self::Replay(args) => args.run(out),
-        }
+            Self::Show(args) => args.run(&mut out),
+            Self::Stats(args) => args.run(&mut out, working),
+            Self::Redact(args) => args.run(&mut out, working),
+            Self::Diff(args) => args.run(&mut out, working),
+            Self::Replay(args) => args.run(&mut out),
+        };
+        // What was said before a failure is said before the failure.
+        let flushed = out.flush();
+        outcome.and_then(|code| flushed.map(|()| code))
     }
 }
 
@@ -87,7 +98,8 @@ pub fn main() -> ExitCode {
 
 /// Why a subcommand ended early.
 #[derive(Debug)]
-enum Failure {
+#[non_exhaustive]
+pub enum Failure {
     /// Standard output was closed, as by `head`. Nobody wants to hear more.
     NobodyListens,
     /// Something is wrong.
@@ -115,5 +127,6 @@ impl Failure {
 /// Says on standard error what is wrong.
 fn warn(text: &str) {
     // When standard error is gone there is nobody left to tell.
-    drop(io::stderr().write_all(format!("countersign: {text}\n").as_bytes()));
+    let text = format!("countersign: {}\n", plain(text));
+    drop(io::stderr().write_all(text.as_bytes()));
 }

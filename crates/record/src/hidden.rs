@@ -37,9 +37,45 @@ pub fn is_hidden(c: char) -> bool {
     HIDDEN.iter().any(|(first, last)| (*first..=*last).contains(&number))
 }
 
+/// Text from outside, with what could control a terminal, or hide in it, made visible. Lines stay
+/// lines.
+///
+/// ```
+/// use countersign_record::plain;
+///
+/// assert_eq!(plain("a\u{1b}[31mb\r\n\tc"), "a\\u{1b}[31mb\\u{d}\n\tc");
+/// assert_eq!(plain("rm \u{202e}txt"), "rm \\u{202e}txt");
+/// ```
+#[must_use]
+pub fn plain(text: &str) -> String {
+    let mut shown = String::with_capacity(text.len());
+    for c in text.chars() {
+        match c {
+            '\n' | '\t' => shown.push(c),
+            c if c.is_control() || (is_hidden(c) && !joins(c)) => shown.extend(c.escape_unicode()),
+            c => shown.push(c),
+        }
+    }
+    shown
+}
+
+/// Whether a character joins letters or pictures, which many languages and pictures need.
+const fn joins(c: char) -> bool {
+    matches!(c, '\u{200c}' | '\u{200d}')
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn nothing_from_outside_controls_the_terminal() {
+        assert_eq!(plain("a\x1b[31mb\r\n\tc"), "a\\u{1b}[31mb\\u{d}\n\tc");
+        assert_eq!(plain("rm \u{202e}txt"), "rm \\u{202e}txt");
+        assert_eq!(plain("rm\u{200b}x\u{e0041}"), "rm\\u{200b}x\\u{e0041}");
+        assert_eq!(plain("a\u{e0100}\u{2800}"), "a\\u{e0100}\\u{2800}");
+        assert_eq!(plain("grüß 🙂 👩\u{200d}💻"), "grüß 🙂 👩\u{200d}💻");
+    }
 
     #[test]
     fn the_script_of_a_page_has_the_same_list() {

@@ -67,7 +67,7 @@ mod tee;
 pub use self::format::{
     Channel, End, Entry, FormatVersion, Header, HeaderError, Note, Record, RecordError, Text,
 };
-pub use self::hidden::is_hidden;
+pub use self::hidden::{is_hidden, plain};
 pub use self::lines::{DEFAULT_MAX_LINE, TapeItem, TapeLine, TapeLines};
 pub use self::reader::{DEFAULT_MAX_RECORD, Tail, TapeError, TapeReader};
 pub use self::recorder::{CreateError, Health, Recorder, RecorderOptions, Report, Trouble};

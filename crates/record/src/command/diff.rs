@@ -3,8 +3,8 @@
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-use super::Failure;
 use super::output::Output;
+use super::{Failure, Working};
 use crate::diff::{DiffOptions, diff_tapes};
 use crate::meaning::{Rules, Treat};
 
@@ -55,7 +55,7 @@ fn path_pair(text: &str) -> Result<(String, String), &'static str> {
 }
 
 impl Args {
-    pub(super) fn run(self, out: &mut Output) -> Result<ExitCode, Failure> {
+    pub(super) fn run(self, out: &mut Output, working: Working<'_>) -> Result<ExitCode, Failure> {
         let failed = |error| Failure::with_code(error, FAILED);
         let mut rules = Rules::new();
         for (patterns, treat) in [(&self.ignore, Treat::Ignore), (&self.id, Treat::Id)] {
@@ -70,15 +70,18 @@ impl Args {
             beats: self.beats,
             limit: self.limit,
         };
+        let (left, right) = (self.left.display(), self.right.display());
+        let comparing = working(format!("comparing {left} and {right}"));
         let diff = diff_tapes(&self.left, &self.right, &options)
             .map_err(|error| Failure::with_code(error, FAILED))?;
+        drop(comparing);
         if self.json {
-            let json = serde_json::to_vec_pretty(&diff)
-                .map_err(|error| Failure::with_code(error, FAILED))?;
+            let mut json =
+                serde_json::to_vec(&diff).map_err(|error| Failure::with_code(error, FAILED))?;
+            json.push(b'\n');
             out.bytes(&json)?;
-            out.bytes(b"\n")?;
         } else {
-            out.bytes(diff.to_string().as_bytes())?;
+            out.text(&diff.to_string())?;
         }
         Ok(ExitCode::from(u8::from(!diff.same)))
     }

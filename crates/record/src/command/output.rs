@@ -4,6 +4,7 @@ use std::fmt;
 use std::io::{self, BufWriter, StdoutLock, Write as _};
 
 use super::Failure;
+use crate::plain;
 
 /// Standard output, buffered.
 #[derive(Debug)]
@@ -17,9 +18,15 @@ impl Output {
         Self { out: BufWriter::new(io::stdout().lock()) }
     }
 
-    /// Writes a line.
+    /// Writes a line, which cannot control a terminal.
     pub(super) fn line(&mut self, text: fmt::Arguments<'_>) -> Result<(), Failure> {
-        self.out.write_fmt(text).and_then(|()| self.out.write_all(b"\n")).map_err(failure)
+        self.text(&text.to_string())?;
+        self.bytes(b"\n")
+    }
+
+    /// Writes lines, which cannot control a terminal.
+    pub(super) fn text(&mut self, text: &str) -> Result<(), Failure> {
+        self.bytes(plain(text).as_bytes())
     }
 
     /// Writes bytes as they are.

@@ -10,8 +10,8 @@ use std::process::ExitCode;
 
 use serde_json::json;
 
-use super::Failure;
 use super::output::Output;
+use super::{Failure, Working};
 use crate::redact::{BuildError, Manifest, RedactError, Redactor};
 
 /// What the process exits with when the command line is wrong.
@@ -68,7 +68,7 @@ enum UseError {
 }
 
 impl Args {
-    pub(super) fn run(self, out: &mut Output) -> Result<ExitCode, Failure> {
+    pub(super) fn run(self, out: &mut Output, working: Working<'_>) -> Result<ExitCode, Failure> {
         let mut redactor = self.redactor()?;
         let outputs = self.outputs().map_err(wrong_use)?;
         if self.to_folder() && !self.output.exists() {
@@ -76,10 +76,12 @@ impl Args {
                 .map_err(|source| cannot_write(&self.output, source))?;
         }
         for (input, output) in self.inputs.iter().zip(&outputs) {
+            let redacting = working(format!("redacting {}", input.display()));
             let manifest = redactor.redact_file(input, output).map_err(|error| match error {
                 RedactError::Left { .. } => Failure::with_code(error, SECRET_LEFT),
                 error => error.into(),
             })?;
+            drop(redacting);
             write_manifest(&manifest_of(output), &manifest)?;
             if self.json {
                 let (from, to) = (input.to_string_lossy(), output.to_string_lossy());

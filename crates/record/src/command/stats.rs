@@ -7,9 +7,9 @@ use std::time::Duration;
 
 use serde_json::json;
 
-use super::Failure;
 use super::output::Output;
 use super::show::{broken, ending, heading};
+use super::{Failure, Working};
 use crate::format::{End, Note};
 use crate::summary::{Summary, end_words};
 use crate::{Channel, TapeItem, TapeLine, TapeLines, TapeReader};
@@ -49,7 +49,7 @@ struct Count {
 }
 
 impl Args {
-    pub(super) fn run(self, out: &mut Output) -> Result<ExitCode, Failure> {
+    pub(super) fn run(self, out: &mut Output, working: Working<'_>) -> Result<ExitCode, Failure> {
         let reader = TapeReader::open(&self.file)?;
         if !self.json {
             heading(reader.header(), out)?;
@@ -58,12 +58,14 @@ impl Args {
         let mut items = TapeLines::new(reader);
         let mut stats = Stats::default();
         let mut code = ExitCode::SUCCESS;
+        let counting = working(format!("counting what is on {}", self.file.display()));
         for item in items.by_ref() {
             match item {
                 Ok(item) => stats.add(&item),
                 Err(error) => code = broken(&error),
             }
         }
+        drop(counting);
         if self.json {
             out.bytes(&serde_json::to_vec(&stats.json(cli.as_deref()))?)?;
             out.bytes(b"\n")?;
