@@ -9,13 +9,16 @@ use countersign::protocol::permission::PermissionMode;
 use countersign::{Environment, SessionBuilder};
 use countersign_lab::script::Script;
 use countersign_lab::{Lab, Version};
+use countersign_record::page::page;
 use tokio::runtime::Runtime;
 use tokio::signal::unix::{SignalKind, signal};
 
 use crate::failure::{Exit, Failure};
+use crate::file::create;
 use crate::output::Output;
 use crate::run::{Job, Place, talk};
 use crate::sim;
+use crate::tape::opened;
 
 /// Take a tour: approve a tool, answer a question, decide about a plan
 ///
@@ -24,7 +27,7 @@ use crate::sim;
 /// changed.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
-    /// Keep what was said at each station as a tape in this folder, and draw it as a page
+    /// Keep what is said at each station as a tape in this folder, and draw the tapes as a page
     #[arg(long, value_name = "FOLDER")]
     keep: Option<PathBuf>,
 }
@@ -93,11 +96,11 @@ impl Args {
                 )
                 .code(Exit::Usage));
         }
+        let stations = stations();
         if let Some(folder) = &self.keep {
-            std::fs::create_dir_all(folder)?;
+            can_keep(folder, &stations)?;
         }
         let bold = Style::new().bold();
-        let stations = stations();
         let count = stations.len();
         output.line(format_args!(
             "{bold}A tour of countersign{bold:#}, in {count} stations. The model is a script, and \
@@ -113,10 +116,7 @@ impl Args {
             if let Some(code) = runtime.block_on(begins_not())? {
                 return Ok(code);
             }
-            let tape = self
-                .keep
-                .as_ref()
-                .map(|folder| folder.join(format!("{number}-{}.tape", station.name)));
+            let tape = self.keep.as_ref().map(|folder| folder.join(station.tape(number)));
             let code = runtime.block_on(visit(&station, tape.as_deref(), output))?;
             // Ended by Ctrl-C or a signal, the tour is over as well.
             if code != ExitCode::SUCCESS {
@@ -143,13 +143,48 @@ impl Args {
             output.line(format_args!("  {command:<30} {what}"))?;
         }
         if let Some(folder) = &self.keep {
-            let folder = folder.display();
-            output
-                .line(format_args!("\nWhat was said at each station is on tapes in {folder}:"))?;
-            output.line(format_args!("  countersign tape html {folder}/1-tool.tape"))?;
+            let page = draw(folder)?;
+            output.line(format_args!(
+                "\nWhat was said at each station is on tapes in {}, and drawn in\n  {}",
+                folder.display(),
+                page.display()
+            ))?;
         }
         Ok(())
     }
+}
+
+impl Station {
+    /// The name of its tape.
+    fn tape(&self, number: usize) -> String {
+        format!("{number}-{}.tape", self.name)
+    }
+}
+
+/// The page that the tapes of a tour are drawn in.
+const PAGE: &str = "tour.html";
+
+/// Sees to it that there is a folder for the tapes, before anybody has taken the tour.
+fn can_keep(folder: &Path, stations: &[Station]) -> Result<(), Failure> {
+    std::fs::create_dir_all(folder).map_err(|error| {
+        Failure::new(format!("cannot make the folder {}: {error}", folder.display()))
+    })?;
+    let tapes = stations.iter().enumerate().map(|(at, station)| station.tape(at + 1));
+    match tapes.chain([PAGE.to_owned()]).find(|name| folder.join(name).exists()) {
+        Some(name) => Err(Failure::new(format!("{} is there already", folder.join(name).display()))
+            .hint("Keep this tour in another folder, or remove what is in this one.")
+            .code(Exit::Usage)),
+        None => Ok(()),
+    }
+}
+
+/// Draws the tapes of a tour as one page.
+fn draw(folder: &Path) -> Result<PathBuf, Failure> {
+    let tapes = stations().into_iter().enumerate().map(|(at, station)| station.tape(at + 1));
+    let diagrams: Result<Vec<_>, _> = tapes.map(|tape| opened(&folder.join(tape))).collect();
+    let path = folder.join(PAGE);
+    page(create(&path, false)?, "A tour of countersign", &diagrams?)?;
+    Ok(path)
 }
 
 /// Waits for the person: whether the tour ends here, and how.

@@ -44,12 +44,11 @@ impl Args {
         let mut diagrams = Vec::new();
         for tape in &self.tapes {
             drawing.doing(format!("reading {}", tape.display()));
-            diagrams.push(Diagram::open(tape)?);
+            diagrams.push(opened(tape)?);
             drawing.done();
         }
-        let file = create(&out, self.force)?;
         let title = first.file_name().unwrap_or_default().to_string_lossy();
-        page(file, &title, &diagrams)?;
+        page(create(&out, self.force)?, &title, &diagrams)?;
         drop(drawing);
         let frames: u64 = diagrams.iter().map(Diagram::frames).sum();
         if output.is_json() {
@@ -60,4 +59,15 @@ impl Args {
         }
         Ok(ExitCode::SUCCESS)
     }
+}
+
+/// The diagram of a tape.
+pub(crate) fn opened(tape: &Path) -> Result<Diagram, Failure> {
+    Diagram::open(tape).map_err(|error| {
+        let why = error.to_string();
+        let path = tape.display().to_string();
+        // Some errors name the file themselves.
+        let words = if why.contains(&path) { why } else { format!("{path}: {why}") };
+        Failure::new(words)
+    })
 }

@@ -64,12 +64,23 @@ async fn tour(_: Cli) -> Outcome {
     let ended = pty.end();
     assert_eq!(ended.code, 0, "{}", ended.screen);
     assert!(ended.is_restored);
-    assert!(ended.screen.contains("countersign tape html tour/1-tool.tape"), "{}", ended.screen);
+    assert!(ended.screen.contains("tour/tour.html"), "{}", ended.screen);
+    let page = std::fs::read_to_string(folder.path().join("tour/tour.html"))?;
+    for station in ["greeting.py", "A usual name", "ExitPlanMode"] {
+        assert!(page.contains(station), "{station} is not in the page");
+    }
     for tape in ["1-tool.tape", "2-question.tape", "3-plan.tape"] {
         assert!(folder.path().join("tour").join(tape).is_file(), "{tape}");
     }
     let left: Vec<_> = std::fs::read_dir(folder.path())?.collect::<Result<_, _>>()?;
     assert_eq!(left.len(), 1, "nothing else is left: {left:?}");
+
+    // What is kept is not written over, and that is said before anybody takes the tour again.
+    let mut pty = demo(folder.path(), &["--keep", "tour"]);
+    let ended = pty.end();
+    assert_eq!(ended.code, 2, "{}", ended.screen);
+    assert!(ended.screen.contains("tour/1-tool.tape is there already"), "{}", ended.screen);
+    assert!(!ended.screen.contains("1. A tool asks"), "{}", ended.screen);
     Ok(())
 }
 
