@@ -4,7 +4,7 @@ use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
 
-use crate::failure::{EXIT_CODES, Failure};
+use crate::failure::{EXIT_CODES, Exit, Failure};
 use crate::output::Output;
 use crate::{demo, doctor, lab, model, pages, record, run, sessions, shim, sim, tape};
 
@@ -46,6 +46,20 @@ pub(crate) enum Colours {
     Auto,
     Always,
     Never,
+}
+
+/// Says what is wrong with the arguments, or what was asked for with them, such as help.
+pub(crate) fn told(error: &clap::Error) -> ExitCode {
+    let ours = std::env::args_os().take_while(|argument| argument != "--");
+    if error.use_stderr() && ours.into_iter().any(|argument| argument == "--json") {
+        let words = error.render().to_string();
+        let words = words.trim().trim_start_matches("error: ").to_owned();
+        let shared = Shared { json: true, quiet: false, color: Colours::Auto };
+        return Output::standard(&shared).complain(&Failure::new(words).code(Exit::Usage));
+    }
+    // When nobody listens any more, there is nobody to tell.
+    drop(error.print());
+    u8::try_from(error.exit_code()).map_or(ExitCode::FAILURE, ExitCode::from)
 }
 
 #[derive(Debug, Subcommand)]

@@ -44,8 +44,10 @@ use self::output::Output;
 /// Runs the command that the arguments of the process name.
 #[must_use]
 pub fn main() -> ExitCode {
-    // clap says what is wrong with the arguments, and ends the process with code 2.
-    let arguments = Arguments::parse();
+    let arguments = match Arguments::try_parse() {
+        Ok(arguments) => arguments,
+        Err(told) => return arguments::told(&told),
+    };
     let mut output = Output::standard(&arguments.shared);
     let outcome = arguments.command.run(&mut output);
     // What was said before a failure is said before the failure.

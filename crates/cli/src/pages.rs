@@ -5,6 +5,7 @@ use std::process::ExitCode;
 
 use clap::CommandFactory as _;
 use clap_complete::Shell;
+use serde_json::json;
 
 use crate::arguments::Arguments;
 use crate::failure::Failure;
@@ -39,9 +40,15 @@ pub(crate) struct Man {
 
 impl Man {
     pub(crate) fn run(&self, output: &mut Output) -> Result<ExitCode, Failure> {
-        std::fs::create_dir_all(&self.folder)?;
-        clap_mangen::generate_to(Arguments::command(), &self.folder)?;
-        output.note(format_args!("the man pages are in {}", self.folder.display()));
+        let folder = self.folder.display();
+        let failed = |error| Failure::new(format!("cannot write the man pages to {folder}: {error}"));
+        std::fs::create_dir_all(&self.folder).map_err(failed)?;
+        clap_mangen::generate_to(Arguments::command(), &self.folder).map_err(failed)?;
+        if output.is_json() {
+            output.json(&json!({"folder": self.folder}))?;
+        } else {
+            output.note(format_args!("the man pages are in {folder}"));
+        }
         Ok(ExitCode::SUCCESS)
     }
 }

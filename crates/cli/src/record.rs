@@ -9,6 +9,7 @@ use std::process::{ExitCode, ExitStatus};
 
 use countersign_record::{End, end_as};
 use rustix::process::{Pid, Signal, kill_process};
+use serde_json::json;
 use tokio::process::{Child, Command};
 use tokio::runtime::Runtime;
 use tokio::signal::unix::{SignalKind, signal};
@@ -108,8 +109,12 @@ fn tapes_in(folder: &Path) -> BTreeSet<PathBuf> {
     paths.filter(|path| path.extension().is_some_and(|kind| kind == "tape")).collect()
 }
 
-/// Says which tapes there are now.
+/// Says which tapes there are now, on standard error: standard output is the command's.
 fn report(new: &[PathBuf], output: &mut Output) {
+    if output.is_json() {
+        output.note(json!({"recorded": new}));
+        return;
+    }
     if new.is_empty() {
         output.note(
             "countersign: nothing was recorded: the command did not start `claude` from its PATH\n\

@@ -5,6 +5,7 @@ use std::process::ExitCode;
 
 use countersign_record::replay::Speed;
 use countersign_record::{ReplayStandIn, StandIn, find_cli};
+use serde_json::json;
 
 use crate::failure::{Exit, Failure};
 use crate::output::Output;
@@ -50,12 +51,21 @@ impl Args {
                 report: self.report.as_deref(),
             };
             stand_in.write(&self.out)?;
-            output.note(format_args!("{} plays {}", self.out.display(), tape.display()));
+            if output.is_json() {
+                output.json(&json!({"shim": self.out, "plays": tape}))?;
+            } else {
+                output.note(format_args!("{} plays {}", self.out.display(), tape.display()));
+            }
         } else {
             let claude = real_cli(self.claude.as_deref())?;
             write_recorder(&claude, &self.tapes, &self.out)?;
-            let (out, tapes, claude) = (self.out.display(), self.tapes.display(), claude.display());
-            output.note(format_args!("{out} starts {claude} and records it in {tapes}"));
+            if output.is_json() {
+                output.json(&json!({"shim": self.out, "starts": claude, "tapes": self.tapes}))?;
+            } else {
+                let (out, tapes) = (self.out.display(), self.tapes.display());
+                let claude = claude.display();
+                output.note(format_args!("{out} starts {claude} and records it in {tapes}"));
+            }
         }
         Ok(ExitCode::SUCCESS)
     }

@@ -50,10 +50,10 @@ pub(super) async fn hold(cli: &Cli, version: Version) -> Vec<Check> {
 
 fn failed(program: &Path, why: &str) -> Check {
     let says = format!("a conversation with it failed: {why}");
+    let program = program.display();
     let mend = format!(
-        "Try `{} --version` yourself, and another version with --cli PATH. To see what it says: \
-         countersign lab play tool-allow",
-        program.display()
+        "Try `{program} --version` yourself, and another version with --cli PATH. To see what it \
+         says: countersign lab play tool-allow --cli {program}"
     );
     Check::wrong("permissions", says, mend)
 }

@@ -14,10 +14,9 @@ use countersign_lab::{Program, Version};
 use serde_json::json;
 use tokio::runtime::Runtime;
 
-use super::target::program;
+use super::target::{program, simulated};
 use crate::failure::{Exit, Failure};
 use crate::output::{Output, plain};
-use crate::sim;
 
 /// What experiments are run, and how.
 #[derive(Debug, clap::Args)]
@@ -46,11 +45,7 @@ impl Which {
         let mut programs = Vec::new();
         for text in named {
             programs.push(match self.simulated {
-                true => sim::program(text.parse().map_err(|error| {
-                    Failure::of(&error)
-                        .hint("The simulated CLI imitates versions.")
-                        .code(Exit::Usage)
-                })?)?,
+                true => simulated(text)?,
                 false => program(text, output).await?,
             });
         }
@@ -258,7 +253,7 @@ pub(crate) struct ReportArgs {
 impl ReportArgs {
     pub(super) fn run(&self, output: &mut Output) -> Result<ExitCode, Failure> {
         let report = if self.no_run {
-            Report::read(&self.out)?
+            self.earlier()?
         } else {
             Report::new(&self.out, Runtime::new()?.block_on(self.results(output))?)
         };
@@ -301,6 +296,13 @@ impl ReportArgs {
             ));
         }
         Ok(if surprises == 0 { ExitCode::SUCCESS } else { Exit::Failed.into() })
+    }
+
+    /// The results of an earlier run.
+    fn earlier(&self) -> Result<Report, Failure> {
+        Report::read(&self.out).map_err(|error| {
+            Failure::of(&error).hint("Without --no-run the experiments are run first.")
+        })
     }
 
     async fn results(&self, output: &Output) -> Result<Vec<Results>, Failure> {

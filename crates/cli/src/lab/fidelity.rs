@@ -5,6 +5,7 @@ use std::process::ExitCode;
 use countersign_lab::fidelity::{Verdict, measure};
 use countersign_lab::scenario::Scenario;
 use countersign_lab::{Installed, Program, Version, Versions};
+use serde_json::json;
 use tokio::runtime::Runtime;
 
 use super::scenarios::scenario;
@@ -47,10 +48,11 @@ async fn table(args: &Args, output: &mut Output) -> Result<(), Failure> {
         clis.push(ready(&folder, *version, output).await?);
     }
 
-    let width = scenarios.iter().map(|scenario| scenario.name().len()).max().unwrap_or_default();
-    let header: String =
-        clis.iter().map(|cli| format!("  {:<10}", cli.version().to_string())).collect();
-    output.line(format_args!("{:width$}{header}", "scenario"))?;
+    if !output.is_json() {
+        heading(&scenarios, &clis, output)?;
+    }
+    let playing = output.progress("playing scenarios").of(scenarios.len() * clis.len());
+    let width = width(&scenarios);
     let (mut details, mut counts) = (Vec::new(), Counts::default());
     for scenario in scenarios {
         let mut cells = Vec::new();
@@ -58,19 +60,28 @@ async fn table(args: &Args, output: &mut Output) -> Result<(), Failure> {
             let version = cli.version();
             let real = Program::Real(cli.clone());
             let verdict = measure(scenario, real, sim::program(version)?).await;
+            playing.done();
             counts.add(&verdict);
+            if output.is_json() {
+                playing.hidden(|| row(scenario, version, &verdict, output))?;
+                continue;
+            }
             cells.push(format!("  {:<10}", cell(&verdict)));
             details.extend(told(&verdict, args.all).map(|text| (scenario, version, text)));
         }
-        let row = format!("{:width$}{}", scenario.name(), cells.concat());
-        output.line(row.trim_end())?;
-        output.flush()?;
+        if !output.is_json() {
+            let row = format!("{:width$}{}", scenario.name(), cells.concat());
+            playing.hidden(|| output.line(row.trim_end()).and_then(|()| output.flush()))?;
+        }
     }
+    drop(playing);
     for (scenario, version, text) in details {
         let text = plain(&text);
         output.line(format_args!("\n{} on {version}: {text}", scenario.name()))?;
     }
-    output.line(format_args!("\n{counts}"))?;
+    if !output.is_json() {
+        output.line(format_args!("\n{counts}"))?;
+    }
     if counts.broken > 0 {
         return Err(Failure::new("not everything could be played"));
     }
@@ -78,6 +89,43 @@ async fn table(args: &Args, output: &mut Output) -> Result<(), Failure> {
         return Err(Failure::new("the simulated CLI differs from the real one"));
     }
     Ok(())
+}
+
+fn width(scenarios: &[Scenario]) -> usize {
+    scenarios.iter().map(|scenario| scenario.name().len()).max().unwrap_or_default()
+}
+
+fn heading(
+    scenarios: &[Scenario],
+    clis: &[Installed],
+    output: &mut Output,
+) -> Result<(), Failure> {
+    let (width, versions) = (width(scenarios), clis.iter().map(|cli| cli.version().to_string()));
+    let versions: String = versions.map(|version| format!("  {version:<10}")).collect();
+    output.line(format_args!("{:width$}{versions}", "scenario"))?;
+    output.flush()
+}
+
+/// A verdict for programs.
+fn row(
+    scenario: Scenario,
+    version: Version,
+    verdict: &Verdict,
+    output: &mut Output,
+) -> Result<(), Failure> {
+    let word = match verdict {
+        Verdict::DoesNotApply => "does not apply",
+        Verdict::Same => "same",
+        Verdict::Known(_) => "known",
+        Verdict::Differs(_) => "differs",
+        Verdict::Broken { .. } => "broken",
+    };
+    let details: Vec<_> = told(verdict, true).collect();
+    output.json(&json!({
+        "scenario": scenario.name(), "version": version.to_string(), "verdict": word,
+        "details": details,
+    }))?;
+    output.flush()
 }
 
 fn chosen(names: &[String]) -> Result<Vec<Scenario>, Failure> {

@@ -4,14 +4,13 @@ use std::process::ExitCode;
 
 use countersign_lab::fidelity::kind;
 use countersign_lab::scenario::Scenario;
-use countersign_lab::{Ended, Program, Said, Version, Versions};
+use countersign_lab::{Ended, Said, Version};
 use serde_json::{Value, json};
 use tokio::runtime::Runtime;
 
-use super::versions::ready;
+use super::target::{program, simulated};
 use crate::failure::Failure;
 use crate::output::{Output, plain};
-use crate::sim;
 
 /// Play a scenario on the real CLI or the simulated one, and show what was said
 ///
@@ -23,9 +22,10 @@ pub(crate) struct Play {
     /// The scenario; `countersign lab scenarios` lists them
     #[arg(value_name = "SCENARIO")]
     name: String,
-    /// The version of the CLI; the newest that everything is tested with, if it is not given
-    #[arg(long = "cli", value_name = "VERSION", default_value_t = Version::TESTED[0])]
-    version: Version,
+    /// A version such as 2.1.325, `latest`, or the path of a program [default: the newest version
+    /// that everything is tested with]
+    #[arg(long, value_name = "VERSION|PATH")]
+    cli: Option<String>,
     /// Play it on the simulated CLI
     #[arg(long)]
     simulated: bool,
@@ -46,17 +46,22 @@ impl Play {
     async fn play(&self, output: &mut Output) -> Result<(), Failure> {
         let scenario = scenario(&self.name)?;
         if self.script {
-            return output.line(unindented(scenario.script()));
+            let script = unindented(scenario.script());
+            return match output.is_json() {
+                true => output.json(&json!({"scenario": scenario.name(), "script": script})),
+                false => output.line(script),
+            };
         }
-        let version = self.version;
+        let newest = Version::TESTED[0].to_string();
+        let named = self.cli.as_deref().unwrap_or(&newest);
+        let program = match self.simulated {
+            true => simulated(named)?,
+            false => program(named, output).await?,
+        };
+        let version = program.version();
         if !scenario.applies_to(version) {
             return Err(Failure::new(format!("{version} cannot do {}", scenario.name())));
         }
-        let program = if self.simulated {
-            sim::program(version)?
-        } else {
-            Program::Real(ready(&Versions::in_default_folder()?, version, output).await?)
-        };
         if !output.is_json() {
             output.line(scenario.shows())?;
         }

@@ -5,9 +5,10 @@ use std::process::ExitCode;
 
 use clap::Subcommand;
 use countersign_lab::script::{LoadError, Script};
+use serde_json::json;
 
 use crate::failure::Failure;
-use crate::output::Output;
+use crate::output::{Output, plain};
 
 /// Work on scripts of the model
 #[derive(Debug, Subcommand)]
@@ -28,15 +29,25 @@ impl Command {
             match Script::load(file) {
                 Ok(script) => {
                     let answers = script.entries.len();
+                    if output.is_json() {
+                        output.json(&json!({"file": file, "fine": true, "answers": answers}))?;
+                        continue;
+                    }
                     let plural = if answers == 1 { "" } else { "s" };
-                    output.line(format!("{}: {answers} answer{plural}, fine", file.display()))?;
+                    let name = plain(&file.display().to_string());
+                    output.line(format!("{name}: {answers} answer{plural}, fine"))?;
                 }
                 Err(error) => {
                     broken += 1;
-                    output.note(match error {
+                    let words = match error {
                         LoadError::Script(error) => error.to_string().trim_end().to_owned(),
                         other => Failure::from(other).to_string(),
-                    });
+                    };
+                    if output.is_json() {
+                        output.json(&json!({"file": file, "fine": false, "error": words}))?;
+                    } else {
+                        output.note(plain(&words));
+                    }
                 }
             }
         }

@@ -9,6 +9,7 @@ use countersign_lab::{Installed, Program, Versions};
 use super::versions::{ready, version};
 use crate::failure::{Exit, Failure};
 use crate::output::Output;
+use crate::sim;
 
 /// The program that a text names: a version such as 2.1.325, `latest`, or a path.
 pub(super) async fn program(text: &str, output: &Output) -> Result<Program, Failure> {
@@ -18,6 +19,14 @@ pub(super) async fn program(text: &str, output: &Output) -> Result<Program, Fail
     let versions = Versions::in_default_folder()?;
     let version = version(text, &versions).await?;
     Ok(Program::Real(ready(&versions, version, output).await?))
+}
+
+/// The simulated CLI as the version that a text names.
+pub(super) fn simulated(text: &str) -> Result<Program, Failure> {
+    let version = text.parse().map_err(|error| {
+        Failure::of(&error).hint("The simulated CLI imitates versions.").code(Exit::Usage)
+    })?;
+    sim::program(version)
 }
 
 /// A program of the user's own, which tells its version itself.

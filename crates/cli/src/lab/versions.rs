@@ -6,7 +6,7 @@ use countersign_lab::{Installed, Version, Versions};
 use serde_json::json;
 use tokio::runtime::Runtime;
 
-use crate::failure::Failure;
+use crate::failure::{Exit, Failure};
 use crate::output::Output;
 
 /// Install versions of the real CLI from the npm registry
@@ -77,7 +77,9 @@ pub(super) async fn version(text: &str, versions: &Versions) -> Result<Version, 
     match text {
         "latest" => Ok(versions.latest().await?),
         text => text.parse().map_err(|error| {
-            Failure::of(&error).hint("Name a version such as 2.1.325, or `latest`.")
+            Failure::of(&error)
+                .hint("Name a version such as 2.1.325, or `latest`.")
+                .code(Exit::Usage)
         }),
     }
 }

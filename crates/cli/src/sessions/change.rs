@@ -8,7 +8,7 @@ use serde_json::json;
 use super::named;
 use super::words::one_line;
 use crate::failure::{Exit, Failure};
-use crate::output::Output;
+use crate::output::{Output, plain};
 
 /// Copy a session under another id, whole or up to a message
 #[derive(Debug, clap::Args)]
@@ -58,7 +58,11 @@ impl Rename {
     pub(super) fn run(&self, output: &mut Output) -> Result<(), Failure> {
         let info = named(&self.session)?;
         Sessions::of_user()?.rename(&info.session_id, &self.title)?;
-        output.note(format_args!("{} is {:?} now", info.session_id, self.title));
+        if output.is_json() {
+            return output
+                .json(&json!({"session_id": info.session_id.as_str(), "title": self.title}));
+        }
+        output.note(format_args!("{} is {:?} now", info.session_id, plain(&self.title)));
         Ok(())
     }
 }
@@ -94,6 +98,9 @@ impl Delete {
             }
         }
         Sessions::of_user()?.delete(id)?;
+        if output.is_json() {
+            return output.json(&json!({"session_id": id.as_str(), "deleted": true}));
+        }
         output.note(format_args!("{id} is deleted"));
         Ok(())
     }

@@ -9,11 +9,13 @@
 mod doctor;
 mod documents;
 mod drift;
+mod for_programs;
 mod help;
 #[path = "../../../lab/tests/it/http.rs"]
 #[expect(dead_code, reason = "the laboratory's own tests use all of it")]
 mod http;
 mod lab;
+mod progress;
 mod recording;
 mod sessions;
 mod support;

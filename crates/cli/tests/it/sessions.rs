@@ -123,6 +123,11 @@ fn a_session_is_renamed_and_deleted_only_if_that_is_wanted() {
     assert!(sessions(&home, &["list"]).out.contains(SECOND));
     assert_eq!(sessions(&home, &["delete", SECOND, "--yes"]).code, Some(0));
     assert!(!sessions(&home, &["list"]).out.contains(SECOND));
+
+    let renamed = sessions(&home, &["rename", FIRST, "Herons", "--json"]).out;
+    assert_eq!(renamed, format!("{{\"session_id\":\"{FIRST}\",\"title\":\"Herons\"}}\n"));
+    let deleted = sessions(&home, &["delete", FIRST, "--yes", "--json"]).out;
+    assert_eq!(deleted, format!("{{\"deleted\":true,\"session_id\":\"{FIRST}\"}}\n"));
 }
 
 #[test]
