@@ -41,7 +41,8 @@ pub(crate) struct Man {
 impl Man {
     pub(crate) fn run(&self, output: &mut Output) -> Result<ExitCode, Failure> {
         let folder = self.folder.display();
-        let failed = |error| Failure::new(format!("cannot write the man pages to {folder}: {error}"));
+        let failed =
+            |error| Failure::new(format!("cannot write the man pages to {folder}: {error}"));
         std::fs::create_dir_all(&self.folder).map_err(failed)?;
         clap_mangen::generate_to(Arguments::command(), &self.folder).map_err(failed)?;
         if output.is_json() {

@@ -171,9 +171,11 @@ fn can_keep(folder: &Path, stations: &[Station]) -> Result<(), Failure> {
     })?;
     let tapes = stations.iter().enumerate().map(|(at, station)| station.tape(at + 1));
     match tapes.chain([PAGE.to_owned()]).find(|name| folder.join(name).exists()) {
-        Some(name) => Err(Failure::new(format!("{} is there already", folder.join(name).display()))
-            .hint("Keep this tour in another folder, or remove what is in this one.")
-            .code(Exit::Usage)),
+        Some(name) => {
+            Err(Failure::new(format!("{} is there already", folder.join(name).display()))
+                .hint("Keep this tour in another folder, or remove what is in this one.")
+                .code(Exit::Usage))
+        }
         None => Ok(()),
     }
 }

@@ -95,11 +95,7 @@ fn width(scenarios: &[Scenario]) -> usize {
     scenarios.iter().map(|scenario| scenario.name().len()).max().unwrap_or_default()
 }
 
-fn heading(
-    scenarios: &[Scenario],
-    clis: &[Installed],
-    output: &mut Output,
-) -> Result<(), Failure> {
+fn heading(scenarios: &[Scenario], clis: &[Installed], output: &mut Output) -> Result<(), Failure> {
     let (width, versions) = (width(scenarios), clis.iter().map(|cli| cli.version().to_string()));
     let versions: String = versions.map(|version| format!("  {version:<10}")).collect();
     output.line(format_args!("{:width$}{versions}", "scenario"))?;

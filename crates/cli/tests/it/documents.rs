@@ -13,13 +13,13 @@ const ELSEWHERE: &[(&str, &str)] = &[
     ("countersign model hello.toml", "lab.rs: until it is interrupted"),
     ("countersign lab install", "versions.rs: without a network"),
     ("countersign lab install 2.1.300 latest", "versions.rs: without a network"),
-    ("countersign lab report", "lab.rs; the experiments themselves in crates/lab/tests/real"),
+    ("countersign lab report", "report.rs: on three versions of the real CLI"),
     ("countersign lab fidelity", "crates/lab/tests/real/scenarios.rs: every scenario and version"),
-    ("countersign lab drift 2.1.197 2.1.325", "drift.rs: on versions that are there"),
-    ("countersign lab drift 2.1.325 latest --no-experiments", "drift.rs"),
-    ("countersign lab drift 2.1.197 2.1.325 --no-run", "drift.rs"),
+    ("countersign lab drift 2.1.197 2.1.325", "report.rs: with the experiments, in a full run"),
+    ("countersign lab drift 2.1.325 latest --no-experiments", "drift.rs: without a network"),
+    ("countersign lab drift 2.1.197 2.1.325 --no-run", "report.rs, after a report"),
     ("countersign lab drift 2.1.197 2.1.325 --output drift.md", "drift.rs"),
-    ("countersign lab drift 2.1.197 2.1.325 --json", "drift.rs"),
+    ("countersign lab drift 2.1.197 2.1.325 --json", "report.rs, and drift.rs"),
 ];
 
 /// Commands that need the real CLI; with the feature they are run.

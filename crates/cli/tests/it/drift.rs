@@ -29,10 +29,19 @@ const OLD_INSIDE: &str = r#"H=["PreToolUse","Stop"],M=["acceptEdits","plan"],x="
 const NEW_INSIDE: &str = r#"H=["PreToolUse","Stop","PreBeam"],M=["acceptEdits","plan","auto"],
 {subtype:z.literal("list_models")},{subtype:z.literal("beam_up")},new O("--hidden","Not told")"#;
 
-/// Has one version of the SDK for each number, and says in `calls` what it is asked.
+/// Has one version of the SDK for each number and the newest CLI, and says in `calls` what it is
+/// asked.
 const NPM: &str = r#"#!/bin/sh
 echo "$*" >> "$RECORD/calls"
 for last; do :; done
+case "$*" in
+"view @anthropic-ai/claude-code"*) echo 2.1.325; exit ;;
+install*/claude-code@2.1.325*)
+    package="$3/node_modules/@anthropic-ai/claude-code"
+    mkdir -p "$package" && printf '{"version":"2.1.325"}' > "$package/package.json"
+    mkdir -p "$package-linux-x64" && cp "$RECORD/new" "$package-linux-x64/claude"
+    exit ;;
+esac
 if [ "$1" = view ] && [ "$3" = versions ]; then echo '["0.1.325","0.2.197","0.3.325"]'; exit; fi
 case "$*" in
 *@0.2.197*) cli=2.1.197 type="'a' | 'b'" ;;
@@ -113,6 +122,16 @@ fn what_changed_is_told_for_people() {
     assert_eq!(machine.drift(&to_file).out, "");
     assert_eq!(fs::read_to_string(machine.path().join("drift.md")).unwrap(), told.out);
     assert_eq!(machine.calls(), calls);
+}
+
+#[test]
+fn the_newest_version_is_looked_up_and_installed() {
+    let machine = Machine::new();
+    let told = machine.drift(&["./old", "latest", "--no-experiments", "-q"]);
+    assert_eq!((told.code, told.err.as_str()), (Some(0), ""), "{}", told.out);
+    assert!(told.out.starts_with("# Claude Code 2.1.197 → 2.1.325\n"), "{}", told.out);
+    let calls = machine.calls();
+    assert!(calls.lines().any(|call| call.contains("/claude-code@2.1.325")), "{calls}");
 }
 
 #[test]

@@ -17,6 +17,8 @@ mod http;
 mod lab;
 mod progress;
 mod recording;
+#[cfg(feature = "real-cli")]
+mod report;
 mod sessions;
 mod support;
 mod versions;

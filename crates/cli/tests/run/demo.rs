@@ -76,7 +76,7 @@ async fn tour(_: Cli) -> Outcome {
     assert_eq!(left.len(), 1, "nothing else is left: {left:?}");
 
     // What is kept is not written over, and that is said before anybody takes the tour again.
-    let mut pty = demo(folder.path(), &["--keep", "tour"]);
+    let pty = demo(folder.path(), &["--keep", "tour"]);
     let ended = pty.end();
     assert_eq!(ended.code, 2, "{}", ended.screen);
     assert!(ended.screen.contains("tour/1-tool.tape is there already"), "{}", ended.screen);

@@ -2,11 +2,10 @@
 //!
 //! Each scenario is one test: it is played on the real CLI, where it must show what it says, and on
 //! the simulated CLI, and what both said is compared. With `COUNTERSIGN_TEST_FULL`, as `./test --full`
-//! sets it, it is one for each version. Versions that are not there yet are installed. Each experiment is one test for each version, too: what
-//! it finds is compared with the verdict that is committed.
+//! sets it, it is one for each version. Versions that are not there yet are installed. The experiments
+//! are tested by the command that reports on them: `crates/cli/tests/it/report.rs`.
 #![expect(clippy::unwrap_used, clippy::panic, reason = "a test that cannot go on has failed")]
 
-mod experiments;
 mod killed;
 mod python_sdk;
 mod scenarios;
@@ -20,8 +19,7 @@ fn main() -> ExitCode {
     if let Some(code) = killed::as_the_one_to_be_killed() {
         return code;
     }
-    let trials =
-        [scenarios::trials(), experiments::trials(), killed::trials(), python_sdk::trials()];
+    let trials = [scenarios::trials(), killed::trials(), python_sdk::trials()];
     libtest_mimic::run(&Arguments::from_args(), trials.into_iter().flatten().collect()).exit_code()
 }
 
