@@ -6,6 +6,11 @@ use countersign::{ConnectError, FreshError, OptionsError, TurnError};
 use crate::failure::{Exit, Failure};
 use crate::output::plain;
 
+/// What the CLI says, among other things, where there is no such session: no such id, and neither an
+/// id nor a title.
+const NOTHING_TO_RESUME: [&str; 2] =
+    ["No conversation found", "--resume requires a valid session ID"];
+
 /// Why there is no session, and what to do about it.
 pub(crate) fn not_begun(error: &ConnectError) -> Failure {
     let failure = plain_failure(error);
@@ -25,8 +30,8 @@ pub(crate) fn not_begun(error: &ConnectError) -> Failure {
         ConnectError::Options(_) => failure.code(Exit::Usage),
         ConnectError::Ended(end) => {
             let said = end.to_string();
-            if said.contains("No conversation found") || said.contains("No session") {
-                failure.hint("`countersign sessions` lists the sessions of this folder.")
+            if NOTHING_TO_RESUME.iter().any(|words| said.contains(words)) {
+                failure.hint("`countersign sessions list` lists the sessions of this folder.")
             } else {
                 failure.hint("`countersign doctor` looks closer.")
             }

@@ -110,12 +110,16 @@ async fn resumed(cli: Cli) -> Outcome {
         let last = requests.last().unwrap()["messages"].to_string();
         assert!(last.contains("Say it.") && last.contains("First."), "{last}");
     }
-    // One that there is not.
+    // One that there is not, by its id and by its title.
     let none = "00000000-0000-4000-8000-000000000000";
-    let third = run(&lab, LARGE, &["--resume", none, "Go on."]).end();
-    assert_eq!(third.code, 1, "{}", third.screen);
-    assert!(third.screen.contains("No conversation found"), "{}", third.screen);
-    assert!(third.screen.contains("countersign sessions"), "{}", third.screen);
+    for (id, words) in [(none, "No conversation found"), ("nosuch", "session title")] {
+        let third = run(&lab, LARGE, &["--resume", id, "Go on."]).end();
+        assert_eq!(third.code, 1, "{}", third.screen);
+        assert!(third.screen.contains(words), "{}", third.screen);
+        let hint = third.screen.lines().last();
+        let expected = "`countersign sessions list` lists the sessions of this folder.";
+        assert_eq!(hint, Some(expected), "{}", third.screen);
+    }
     lab.close().await?;
     Ok(())
 }
