@@ -29,7 +29,7 @@ pub(crate) fn trials() -> Vec<Trial> {
     [
         on_both("plans::accept_edits", accept_edits),
         simulated("plans::by_hand", by_hand),
-        simulated("plans::clear_context", clear_context),
+        on_both("plans::clear_context", clear_context),
         on_old("plans::clear_context", clear_context),
         simulated("plans::keep_planning", keep_planning),
         simulated("plans::edited", edited),
@@ -99,6 +99,11 @@ async fn clear_context(cli: Cli) -> Outcome {
     assert_eq!(ended.code, 0, "{}", ended.screen);
     assert!(ended.screen.contains("a new conversation begins"), "{}", ended.screen);
     assert!(ended.screen.contains("The plan is done."), "{}", ended.screen);
+    // Nothing looks like a refusal.
+    assert!(ended.screen.contains("The plan: approved, in a new conversation"), "{}", ended.screen);
+    for words in ["interrupted", "denied"] {
+        assert!(!ended.screen.contains(words), "{}", ended.screen);
+    }
     assert!(lab.work().join("new.txt").exists());
     // It is another session.
     let sessions: std::collections::BTreeSet<_> = ended

@@ -248,7 +248,10 @@ impl Talk {
         let end = match end {
             Ok(outcome) => {
                 if outcome.interrupted() {
-                    lines.extend(self.feed.notice(Tone::Warn, "interrupted"));
+                    // It is in this way that a plan leaves the conversation that it was made in.
+                    if outcome.fresh_start.is_none() {
+                        lines.extend(self.feed.notice(Tone::Warn, "interrupted"));
+                    }
                 } else if let Some(error) = outcome.error() {
                     lines.extend(self.feed.notice(Tone::Bad, &error));
                 } else if outcome.text.trim().is_empty() {

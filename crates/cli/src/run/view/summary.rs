@@ -21,9 +21,15 @@ pub(crate) fn of(outcome: &Outcome) -> Vec<Line> {
     }
     parts.push(format!("${:.4}", outcome.total_cost_usd()));
     let mut lines = vec![Line::of(Tone::Dim, &parts.join(" · "))];
-    let denied = outcome.denials();
-    if !denied.is_empty() {
-        let names: Vec<_> = denied.iter().map(|denial| tool_name(&denial.tool_name)).collect();
+    let mut names: Vec<_> = outcome.denials().iter().map(|denial| &*denial.tool_name).collect();
+    if outcome.fresh_start.is_some() {
+        // The last plan was approved, for another conversation. The CLI knows no such approval, and
+        // counts it with those before that were not.
+        let approved = names.iter().rposition(|name| *name == "ExitPlanMode");
+        approved.map(|at| names.remove(at));
+    }
+    if !names.is_empty() {
+        let names: Vec<_> = names.into_iter().map(tool_name).collect();
         lines.push(Line::of(Tone::Warn, &format!("denied: {}", names.join(", "))));
     }
     lines
