@@ -27,7 +27,7 @@ pub(crate) struct Args {
     /// The permission mode
     #[arg(long, value_enum, default_value_t = Mode::Default)]
     pub(crate) mode: Mode,
-    /// Really ask for nothing: needed for --mode bypass-permissions
+    /// Confirm --mode bypass-permissions; each is refused without the other
     #[arg(long)]
     pub(crate) dangerously_skip_permissions: bool,
     /// The model, by its name or an alias such as sonnet
@@ -136,6 +136,13 @@ impl Args {
         if self.mode == Mode::BypassPermissions && !self.dangerously_skip_permissions {
             let words = "in the mode bypass-permissions next to nothing is asked for";
             let hint = "Say --dangerously-skip-permissions as well, if that is what you want.";
+            return Err(Failure::new(words).hint(hint).code(Exit::Usage));
+        }
+        // Whoever says it believes that nothing will be asked for.
+        if self.dangerously_skip_permissions && self.mode != Mode::BypassPermissions {
+            let words = "--dangerously-skip-permissions does nothing without its mode";
+            let hint = "Say --mode bypass-permissions as well, if next to nothing is to be asked \
+                        for; else leave it out.";
             return Err(Failure::new(words).hint(hint).code(Exit::Usage));
         }
         let mut builder = SessionBuilder::new()

@@ -196,6 +196,8 @@ async fn wrong(cli: Cli) -> Outcome {
         &["Say it.", "-i"][..],
         &[" "],
         &["Say it.", "--mode", "bypassPermissions"],
+        &["Say it.", "--dangerously-skip-permissions"],
+        &["Say it.", "--dangerously-skip-permissions", "--mode", "accept-edits"],
         &["Say it.", "--cwd", "/nowhere"],
         &["Say it.", "--fork"],
         &["Say it.", "--", "word"],
@@ -203,6 +205,12 @@ async fn wrong(cli: Cli) -> Outcome {
         let ended = piped(&lab, arguments, "");
         assert_eq!(ended.code, Some(2), "{arguments:?} {ended:?}");
     }
+    let flag = "--dangerously-skip-permissions";
+    let alone = piped(&lab, &["Write a file.", flag], "");
+    assert!(alone.err.contains("Say --mode bypass-permissions as well"), "{alone:?}");
+    let both = piped(&lab, &["Write a file.", flag, "--mode", "bypass-permissions"], "");
+    assert_eq!(both.code, Some(0), "{both:?}");
+    assert!(lab.work().join("new.txt").exists());
     lab.close().await?;
     Ok(())
 }
