@@ -21,6 +21,7 @@ pub(crate) fn trials() -> Vec<Trial> {
         simulated("permissions::several_at_once", several),
         simulated("permissions::a_long_change_is_cut", long),
         simulated("permissions::a_low_window_hides_no_command", low),
+        simulated("permissions::in_a_small_window_it_is_seen_what_would_be_chosen", small),
         simulated("permissions::an_ask_that_is_withdrawn", withdrawn),
         simulated("permissions::an_ask_that_is_withdrawn_while_it_is_edited", withdrawn_in_editor),
         simulated("permissions::keys_for_the_editor_are_no_answer", keys_for_the_editor),
@@ -244,6 +245,48 @@ async fn low(_: Cli) -> Outcome {
     low.go_on();
     let ended = pty.end();
     assert!(ended.screen.contains("Bash\n  make\n"), "{}", ended.screen);
+    Ok(())
+}
+
+/// Whichever of them it is, and together with the question and the keys.
+async fn small(_: Cli) -> Outcome {
+    let rule = |content: &str| {
+        json!({"type": "addRules", "behavior": "allow", "destination": "localSettings",
+            "rules": [{"toolName": "Bash", "ruleContent": content}]})
+    };
+    let tool = json!({"subtype": "can_use_tool", "tool_name": "Bash", "tool_use_id": "t",
+        "input": {"command": "make all and then install it"},
+        "permission_suggestions": [rule("make all and then:*"), rule("make all:*"), rule("make:*")]});
+    let plan = json!({"subtype": "can_use_tool", "tool_name": "ExitPlanMode", "tool_use_id": "t",
+        "input": {"plan": "1. Do it.", "allowedPrompts": [{"tool": "Bash", "prompt": "make it"}]}});
+    let options: Vec<_> = (1..=4)
+        .map(|number| {
+            json!({"label": format!("Number {number}"),
+            "description": "which has something to be said for it"})
+        })
+        .collect();
+    let questions = json!({"subtype": "can_use_tool", "tool_name": "AskUserQuestion",
+        "tool_use_id": "t", "input": {"questions": [{"question": "Which one do you like best?",
+            "header": "Which", "multiSelect": false, "options": options}]}});
+    for (ask, question, keys, choices) in [
+        (tool, "Do you want to allow this?", "denies", 7),
+        (plan, "What should become of the plan?", "keeps", 5),
+        (questions, "Which one do you like best?", "nothing", 6),
+    ] {
+        let stage = puppet::Stage::that_asks(ask);
+        let mut pty = stage.run((40, 12));
+        for number in 1..=choices {
+            pty.until(&format!("choice {number}"), |screen| {
+                screen.contains(&format!("❯ {number}. "))
+                    && screen.contains(question)
+                    && screen.contains(keys)
+            });
+            pty.press("\u{1b}[B");
+        }
+        pty.see("❯ 1. ");
+        pty.press("\u{1b}");
+        pty.end();
+    }
     Ok(())
 }
 

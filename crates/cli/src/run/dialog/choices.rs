@@ -83,7 +83,8 @@ impl Choices {
             if !choice.note.is_empty() {
                 line = line.and(Tone::Dim, &format!("  {}", choice.note));
             }
-            line.hanging(hang)
+            let line = line.hanging(hang);
+            if is_here { line.here() } else { line }
         });
         shown.collect()
     }

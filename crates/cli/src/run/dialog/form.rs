@@ -134,7 +134,7 @@ impl FormDialog {
         }
         // Who asks stands next to the field: a server that says much is not to be taken for another.
         let mut shown = self.filled_in();
-        shown.push(self.server.clone());
+        shown.push(self.server.clone().kept());
         shown.extend(self.field());
         shown
     }
@@ -166,7 +166,7 @@ impl FormDialog {
             Some(asked) => {
                 let need = if asked.is_needed { "" } else { " (may be left empty)" };
                 let title = Line::of(Tone::Bold, &asked.title).and(Tone::Dim, need);
-                shown.push(title);
+                shown.push(title.kept());
                 shown.extend(lines(Tone::Dim, &asked.about));
                 match &asked.way {
                     Way::Text(field) => shown.extend(field.lines("> ", Tone::Plain)),
@@ -175,8 +175,9 @@ impl FormDialog {
             }
             None => shown.extend(self.last.lines(|_| "")),
         }
-        shown.extend(self.problem.as_deref().map(|problem| Line::of(Tone::Bad, problem)));
-        shown.push(Line::of(Tone::Dim, "Enter goes on · Shift-Tab goes back · Esc declines"));
+        shown.extend(self.problem.as_deref().map(|problem| Line::of(Tone::Bad, problem).kept()));
+        let keys = "Enter goes on · Shift-Tab goes back · Esc declines";
+        shown.push(Line::of(Tone::Dim, keys).kept());
         shown
     }
 }

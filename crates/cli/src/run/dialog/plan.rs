@@ -133,20 +133,18 @@ impl PlanDialog {
             } else {
                 (Tone::Plain, "not granted")
             };
-            lines.push(asked.and(tone, granted).and(Tone::Dim, " (g changes it)"));
+            lines.push(asked.and(tone, granted).and(Tone::Dim, " (g changes it)").kept());
         }
         if let Some(field) = &self.feedback {
-            lines.push(Line::of(Tone::Plain, "What should Claude change?"));
+            lines.push(Line::of(Tone::Plain, "What should Claude change?").kept());
             lines.extend(field.lines("> ", Tone::Plain));
-            lines.push(Line::of(Tone::Dim, "Enter says this · Esc goes back"));
+            lines.push(Line::of(Tone::Dim, "Enter says this · Esc goes back").kept());
             return lines;
         }
-        lines.push(Line::of(Tone::Plain, "What should become of the plan?"));
+        lines.push(Line::of(Tone::Plain, "What should become of the plan?").kept());
         lines.extend(self.choices.lines(|_| ""));
-        lines.push(Line::of(
-            Tone::Dim,
-            "↑↓ Enter, a number or a letter · v shows it again · Esc keeps planning",
-        ));
+        let keys = "↑↓ Enter, a number or a letter · v shows it again · Esc keeps planning";
+        lines.push(Line::of(Tone::Dim, keys).kept());
         lines
     }
 }

@@ -215,7 +215,7 @@ impl QuestionDialog {
             head = head.and(Tone::Dim, &of);
         }
         let mut shown = vec![Line::of(Tone::Dim, &"─".repeat(columns)), head];
-        shown.extend(lines(Tone::Bold, &question.question));
+        shown.extend(lines(Tone::Bold, &question.question).into_iter().map(Line::kept));
         shown.push(Line::new());
         let several = self.takes_several();
         shown.extend(self.choices.lines(|number| match self.ticked.get(number) {
@@ -235,10 +235,10 @@ impl QuestionDialog {
         }
         if let Some(field) = &self.typing {
             shown.extend(field.lines("> ", Tone::Plain));
-            shown.push(Line::of(Tone::Dim, "Enter answers with this · Esc goes back"));
+            shown.push(Line::of(Tone::Dim, "Enter answers with this · Esc goes back").kept());
             return shown;
         }
-        shown.extend(self.hint.map(|hint| Line::of(Tone::Warn, hint)));
+        shown.extend(self.hint.map(|hint| Line::of(Tone::Warn, hint).kept()));
         let mut keys = String::from("↑↓ Enter or a number");
         if several {
             keys = String::from("↑↓, Space or a number ticks · Enter answers");
@@ -247,7 +247,7 @@ impl QuestionDialog {
             keys.push_str(" · ← goes back");
         }
         keys.push_str(" · Esc answers nothing");
-        shown.push(Line::of(Tone::Dim, &keys));
+        shown.push(Line::of(Tone::Dim, &keys).kept());
         shown
     }
 }

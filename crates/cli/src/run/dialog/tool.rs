@@ -212,7 +212,7 @@ impl ToolDialog {
         lines.push(title);
         lines.push(Line::new());
         lines.extend(self.shown.about.iter().map(|line| line.clone().indented(2)));
-        lines.extend(self.problem.as_deref().map(|problem| Line::of(Tone::Bad, problem)));
+        lines.extend(self.problem.as_deref().map(|problem| Line::of(Tone::Bad, problem).kept()));
         lines.extend(self.below());
         lines
     }
@@ -220,20 +220,23 @@ impl ToolDialog {
     fn below(&self) -> Vec<Line> {
         match &self.typing {
             None => {
-                let mut lines = vec![Line::of(Tone::Plain, "Do you want to allow this?")];
+                let mut lines = vec![Line::of(Tone::Plain, "Do you want to allow this?").kept()];
                 lines.extend(self.choices.lines(|_| ""));
-                lines.push(Line::of(Tone::Dim, "↑↓ Enter, a number or a letter · Esc denies"));
+                lines.push(
+                    Line::of(Tone::Dim, "↑↓ Enter, a number or a letter · Esc denies").kept(),
+                );
                 lines
             }
             Some(Typing::Command(field)) => {
                 let mut lines = field.lines("$ ", Tone::Plain);
-                lines.push(Line::of(Tone::Dim, "Enter runs this · Esc goes back"));
+                lines.push(Line::of(Tone::Dim, "Enter runs this · Esc goes back").kept());
                 lines
             }
             Some(Typing::Reason(field)) => {
-                let mut lines = vec![Line::of(Tone::Plain, "What should Claude do differently?")];
+                let mut lines =
+                    vec![Line::of(Tone::Plain, "What should Claude do differently?").kept()];
                 lines.extend(field.lines("> ", Tone::Plain));
-                lines.push(Line::of(Tone::Dim, "Enter denies with this · Esc goes back"));
+                lines.push(Line::of(Tone::Dim, "Enter denies with this · Esc goes back").kept());
                 lines
             }
         }

@@ -76,7 +76,7 @@ impl Talk {
             if is_deaf {
                 // In the place of the line that says which keys there are.
                 panel.pop();
-                panel.push(Line::of(Tone::Dim, "…"));
+                panel.push(Line::of(Tone::Dim, "…").kept());
             }
         } else if idle {
             panel.extend(self.feed.live(columns));
@@ -84,7 +84,7 @@ impl Talk {
             panel.extend(self.prompt.lines());
             let mode = Line::of(Tone::Accent, &self.mode);
             let hint = " · Enter sends · Alt-Enter: another line · /help · Ctrl-D ends";
-            panel.push(mode.and(Tone::Dim, hint).cut(columns));
+            panel.push(mode.and(Tone::Dim, hint).cut(columns).kept());
         } else {
             panel.extend(self.feed.live(columns));
             panel.push(Line::new());

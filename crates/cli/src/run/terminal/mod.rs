@@ -1,6 +1,7 @@
 //! The terminal: keys come in, lines go out, and its state is put back at the end.
 
 pub(crate) mod editor;
+mod fit;
 pub(crate) mod guard;
 pub(crate) mod keys;
 mod reader;

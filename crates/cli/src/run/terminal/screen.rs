@@ -7,6 +7,7 @@ use crossterm::cursor::{Hide, MoveToColumn, MoveUp, Show};
 use crossterm::queue;
 use crossterm::terminal::{BeginSynchronizedUpdate, Clear, ClearType, EndSynchronizedUpdate};
 
+use super::fit::fit;
 use crate::run::view::line::Line;
 
 /// How many lines are kept to be shown again when the window changes.
@@ -120,9 +121,8 @@ impl<W: Write> Screen<W> {
         for row in lines.iter().flat_map(|line| line.wrapped(self.columns)) {
             write!(out, "{}\r\n", row.rendered(self.colours))?;
         }
-        let mut rows: Vec<_> = panel.iter().flat_map(|line| line.wrapped(self.columns)).collect();
-        // The last rows count: the choices are there, and the cursor.
-        rows.drain(..rows.len().saturating_sub(self.rows()));
+        let rows = panel.iter().flat_map(|line| line.wrapped(self.columns)).collect();
+        let rows = fit(rows, self.rows());
         let last = rows.len().saturating_sub(1);
         for (number, row) in rows.iter().enumerate() {
             let end = if number == last { "" } else { "\r\n" };

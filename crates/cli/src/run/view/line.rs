@@ -50,6 +50,18 @@ impl Tone {
     }
 }
 
+/// What becomes of a line in a panel that is too high for the window.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) enum Rank {
+    /// It is shown if there is room.
+    #[default]
+    Usual,
+    /// It says what the panel is about, or which keys there are.
+    Kept,
+    /// It is what would be chosen now.
+    Here,
+}
+
 /// A line: pieces of text in tones.
 ///
 /// Every text goes through [`plain`] on its way in, so a line cannot hold anything that controls a
@@ -61,6 +73,7 @@ pub(crate) struct Line {
     hang: usize,
     /// Where the cursor stands in it.
     cursor: Option<usize>,
+    rank: Rank,
 }
 
 impl Line {
@@ -106,6 +119,24 @@ impl Line {
         self
     }
 
+    /// The same, to be seen however low the window is.
+    #[must_use]
+    pub(crate) fn kept(mut self) -> Self {
+        self.rank = Rank::Kept;
+        self
+    }
+
+    /// The same, as what would be chosen now.
+    #[must_use]
+    pub(crate) fn here(mut self) -> Self {
+        self.rank = Rank::Here;
+        self
+    }
+
+    pub(crate) const fn rank(&self) -> Rank {
+        self.rank
+    }
+
     /// The same, moved to the right.
     #[must_use]
     pub(crate) fn indented(mut self, columns: usize) -> Self {
@@ -129,7 +160,7 @@ impl Line {
         let columns = columns.max(8);
         let hang = if self.hang * 2 > columns { 0 } else { self.hang };
         let mut rows = Vec::new();
-        let mut row = Self::default();
+        let mut row = Self { rank: self.rank, ..Self::default() };
         let mut used = 0;
         // Where in the row the last word begins, and how wide the row is before it.
         let mut word = (0, 0);
@@ -143,6 +174,7 @@ impl Line {
                 let (begins, before) = if begins_here { here } else { word };
                 let rest = row.chars.split_off(begins.min(row.chars.len()));
                 let mut next = Self::of(Tone::Plain, &" ".repeat(hang));
+                next.rank = self.rank;
                 if let Some(cursor) = row.cursor.filter(|cursor| *cursor >= begins) {
                     row.cursor = None;
                     next.cursor = Some(cursor - begins + hang);
