@@ -1,5 +1,6 @@
 //! A session without a terminal: nobody is asked, and what needs permission is refused.
 
+use std::io::IsTerminal as _;
 use std::process::ExitCode;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -13,6 +14,7 @@ use super::ending;
 use super::events::Event;
 use super::feed::Feed;
 use super::signals::{Asks, Signals};
+use super::start::{STARTING, Start, start};
 use super::view::line::{Line, Tone};
 use super::view::place::Place;
 use super::view::summary;
@@ -57,8 +59,17 @@ pub(crate) async fn run(
         builder = builder.partial_messages();
     }
     let mut signals = Signals::new()?;
-    let builder = super::options::with_what_it_knows(builder).await;
-    let mut session = builder.connect().await.map_err(|error| ending::not_begun(&error))?;
+    // A program that reads standard error finds nothing there but failures.
+    let mut is_silent = output.is_quiet() || (output.is_json() && !std::io::stderr().is_terminal());
+    let tell = |_| {
+        if !std::mem::replace(&mut is_silent, true) {
+            output.note(STARTING);
+        }
+    };
+    let mut session = match start(builder, &mut signals, tell).await? {
+        Start::Session(session) => *session,
+        Start::Left(code) => return Ok(ExitCode::from(code)),
+    };
     let mut said = Said {
         json: output.is_json(),
         feed: Feed::new(place),

@@ -3,6 +3,7 @@
 //! | | |
 //! |---|---|
 //! | `options` | the command line, and the session that it means |
+//! | `start` | the start of the session, which can be given up |
 //! | `talk` | a session on a terminal: what happens is shown, and the person decides |
 //! | `desk` | what the session asks, on its way to the person and back |
 //! | `dialog` | dialogs: keys go in, lines come out, and at the end a decision |
@@ -27,6 +28,7 @@ mod events;
 mod feed;
 mod options;
 mod signals;
+mod start;
 pub(crate) mod talk;
 mod terminal;
 mod view;

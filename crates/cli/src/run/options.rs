@@ -216,7 +216,7 @@ impl Args {
 }
 
 /// What newer versions of the CLI can be asked for besides.
-pub(crate) async fn with_what_it_knows(builder: SessionBuilder) -> SessionBuilder {
+pub(super) async fn with_what_it_knows(builder: SessionBuilder) -> SessionBuilder {
     match builder.version().await {
         Ok(version) if version >= KNOWS_MORE => {
             builder.question_previews(PreviewFormat::Markdown).hook_events()

@@ -19,6 +19,7 @@ mod plans;
 mod pty;
 mod puppet;
 mod questions;
+mod start;
 
 use std::process::ExitCode;
 
@@ -36,6 +37,7 @@ fn main() -> ExitCode {
         permissions::trials(),
         plans::trials(),
         questions::trials(),
+        start::trials(),
     ];
     libtest_mimic::run(&Arguments::from_args(), trials.into_iter().flatten().collect()).exit_code()
 }

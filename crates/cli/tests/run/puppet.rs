@@ -53,6 +53,15 @@ impl Stage {
         Self { by_itself: true, ..self }
     }
 
+    /// The same, but it takes some seconds to start.
+    pub(crate) fn starting_slowly(self) -> Self {
+        let this = std::env::current_exe().unwrap();
+        let wait = "case \"$*\" in --version) ;; *) sleep 3;; esac";
+        let script = format!("{wait}\nexec '{}' \"$@\"", this.display());
+        kit::program(&self.path("claude"), &script);
+        self
+    }
+
     /// One that says these lines, and that it is done. In a terminal there is a conversation.
     pub(crate) fn that_says(lines: Value) -> Self {
         Self { says: Some(lines), ..Self::with(false) }
@@ -114,9 +123,14 @@ impl Stage {
 
     /// The same without a terminal.
     pub(crate) fn piped(&self) -> Piped {
+        self.piped_with(&[])
+    }
+
+    /// The same with more options.
+    pub(crate) fn piped_with(&self, options: &[&str]) -> Piped {
         #[expect(clippy::disallowed_methods, reason = "it is waited for")]
         let mut command = std::process::Command::new(env!("CARGO_BIN_EXE_countersign"));
-        command.args(["run", "Go.", "--cli"]).arg(self.path("claude"));
+        command.args(["run", "Go.", "--cli"]).arg(self.path("claude")).args(options);
         command.env_clear().envs(self.environment()).current_dir(self.folder.path());
         let ended = command.stdin(std::process::Stdio::null()).output().unwrap();
         let text = |bytes| String::from_utf8(bytes).unwrap();

@@ -9,9 +9,16 @@ use super::Talk;
 use super::person::{READING, TYPING};
 use crate::failure::Failure;
 use crate::run::feed::About;
+use crate::run::start::STARTING;
 use crate::run::view::call::span;
 use crate::run::view::line::{Line, Tone};
 use crate::run::view::place::Place;
+
+/// What is shown while there is no session yet.
+pub(super) fn starting(waited: Duration) -> Line {
+    let waited = span(Duration::from_secs(waited.as_secs()));
+    Line::of(Tone::Accent, "✻ ").and(Tone::Dim, &format!("{STARTING} {waited} · Ctrl-C ends"))
+}
 
 impl Talk {
     pub(super) fn greet(&mut self, session: &Session, place: &Place) -> Result<(), Failure> {

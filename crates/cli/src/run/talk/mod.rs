@@ -20,7 +20,9 @@ use crate::run::dialog::prompt::Prompt;
 use crate::run::ending;
 use crate::run::feed::{About, Feed};
 use crate::run::signals::{Asks, Signals};
+use crate::run::start::{Start, start};
 use crate::run::terminal::keys::{Input, Key};
+use crate::run::terminal::passing::Passing;
 use crate::run::terminal::{self, Terminal};
 use crate::run::view::line::{Line, Tone};
 use crate::run::view::markdown::Markdown;
@@ -86,12 +88,20 @@ enum Step {
 pub(crate) async fn run(job: Job) -> Result<ExitCode, Failure> {
     let Job { builder, place, prompt, goes_on, can_be_resumed, colours } = job;
     let (builder, desk) = desk::open(builder.partial_messages(), place.clone());
-    let builder = crate::run::options::with_what_it_knows(builder).await;
-    let mut session = builder.connect().await.map_err(|error| ending::not_begun(&error))?;
+    let mut signals = Signals::new()?;
+    // The terminal is taken only then: until there is a session, Ctrl-C is a signal, Ctrl-Z is up to
+    // the shell, and what is typed is kept.
+    let mut passing = Passing::new(colours);
+    let tell = |waited| passing.show(draw::starting(waited));
+    let mut session = match start(builder, &mut signals, tell).await? {
+        Start::Session(session) => *session,
+        Start::Left(code) => return Ok(ExitCode::from(code)),
+    };
+    drop(passing);
     let mut talk = Talk {
         terminal: Terminal::new(colours)?,
         desk,
-        signals: Signals::new()?,
+        signals,
         feed: Feed::new(place.clone()),
         prompt: Prompt::default(),
         interrupting: None,

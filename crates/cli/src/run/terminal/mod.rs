@@ -4,6 +4,7 @@ pub(crate) mod editor;
 mod fit;
 pub(crate) mod guard;
 pub(crate) mod keys;
+pub(crate) mod passing;
 mod reader;
 pub(crate) mod screen;
 
@@ -128,6 +129,11 @@ pub(crate) fn is_gone() -> bool {
 /// How many columns and rows the window has, or usually has.
 fn size() -> (u16, u16) {
     crossterm::terminal::size().unwrap_or((80, 24))
+}
+
+/// How wide a row may be on a terminal that is not ours.
+fn columns() -> usize {
+    usize::from(size().0.max(2) - 1)
 }
 
 impl Drop for Terminal {
