@@ -38,7 +38,8 @@ impl SessionBuilder {
     /// Starts the CLI and opens the session.
     ///
     /// It returns when the CLI has answered `initialize`. Requests that the CLI makes before that
-    /// are answered all the same.
+    /// are answered all the same. When the future is dropped before, the CLI and all that it started
+    /// is killed.
     ///
     /// # Errors
     /// When options contradict each other, the CLI is not found, cannot be started, lacks something
@@ -56,10 +57,9 @@ impl SessionBuilder {
             in_process_mcp: initialize.sdk_mcp_servers.clone().unwrap_or_default(),
             initialize: initialize.clone(),
         };
-        if self.options.resumes() {
-            // A call that was put off, or a turn that was interrupted, runs without a message.
-            process::call_keeper();
-        }
+        // Before anything runs: a CLI may never come to read its input, and then does not learn that it
+        // has ended.
+        process::call_keeper();
         let spawned = process::spawn(&spec(launch))?;
         place.mark = Some(spawned.process.mark());
         let known = Snapshot {
@@ -268,6 +268,7 @@ async fn version_of(launch: &Launch) -> Result<Version, VersionError> {
     let run = |program: PathBuf, argument: &'static str| async move {
         let arguments = vec![argument.into()];
         let spec = SpawnSpec { program, arguments, environment, cwd: None };
+        process::call_keeper();
         let Spawned { stdin, stdout, stderr, process } =
             process::spawn(&spec).map_err(io::Error::other)?;
         drop(stdin);

@@ -25,6 +25,8 @@ pub(super) fn faults() -> Vec<Fault> {
         fault("loses_its_owner", begins_a_turn, nothing_outlives_it).client(holds_a_session),
         fault("loses_its_owner_when_it_goes_on", goes_on, nothing_outlives_it)
             .client(goes_on_with_a_session),
+        fault("loses_its_owner_while_it_starts", never_starts, nothing_outlives_it)
+            .client(waits_for_a_session),
         fault("runs_beside_another", echoes, they_do_not_mix),
     ]
 }
@@ -218,6 +220,18 @@ async fn goes_on_with_a_session(stage: Stage) -> Outcome {
     assert_eq!(report(&mut session).await, "running");
     stage.sign("running");
     std::future::pending().await
+}
+
+/// Has started something, and answers nothing.
+fn never_starts(puppet: &mut Puppet) {
+    puppet.leave_behind("sleep", "1000");
+    puppet.sign("running");
+    puppet.freeze();
+}
+
+async fn waits_for_a_session(stage: Stage) -> Outcome {
+    stage.builder().connect().await?;
+    Ok(())
 }
 
 async fn nothing_outlives_it(stage: Stage) -> Outcome {
