@@ -31,6 +31,7 @@ pub(crate) fn trials() -> Vec<Trial> {
         simulated("plans::by_hand", by_hand),
         on_both("plans::clear_context", clear_context),
         on_old("plans::clear_context", clear_context),
+        simulated("plans::ctrl_c_while_a_new_conversation_begins", given_up),
         simulated("plans::keep_planning", keep_planning),
         simulated("plans::edited", edited),
         simulated("plans::what_is_asked_for_besides", wishes),
@@ -114,6 +115,25 @@ async fn clear_context(cli: Cli) -> Outcome {
         .collect();
     assert_eq!(sessions.len(), 2, "{}", ended.screen);
     lab.close().await?;
+    Ok(())
+}
+
+/// It ends the session, though the CLI that was started for it does not answer.
+async fn given_up(_: Cli) -> Outcome {
+    let ask = json!({"subtype": "can_use_tool", "tool_name": "ExitPlanMode", "tool_use_id": "t",
+        "input": {"plan": "1. Do it."}});
+    let stage = Stage::that_asks(ask).starting_once();
+    let mut pty = stage.run(LARGE);
+    pty.see(ASKED);
+    pty.press("1");
+    pty.see("a new conversation begins");
+    while !stage.has_started_again() {
+        tokio::time::sleep(std::time::Duration::from_millis(10)).await;
+    }
+    pty.press("\u{3}");
+    let ended = pty.end();
+    assert_eq!(ended.code, 130, "{}", ended.screen);
+    assert!(ended.is_restored);
     Ok(())
 }
 

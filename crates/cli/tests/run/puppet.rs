@@ -55,11 +55,28 @@ impl Stage {
 
     /// The same, but it takes some seconds to start.
     pub(crate) fn starting_slowly(self) -> Self {
-        let this = std::env::current_exe().unwrap();
-        let wait = "case \"$*\" in --version) ;; *) sleep 3;; esac";
-        let script = format!("{wait}\nexec '{}' \"$@\"", this.display());
-        kit::program(&self.path("claude"), &script);
+        self.begin_with("sleep 3");
         self
+    }
+
+    /// The same, but it starts once, and the next time never comes to its point.
+    pub(crate) fn starting_once(self) -> Self {
+        self.begin_with(
+            "if [ -e \"$0.began\" ]; then : > \"$0.again\"; exec sleep 4321; fi; : > \"$0.began\"",
+        );
+        self
+    }
+
+    /// Has it do this first, unless it is asked for its version.
+    fn begin_with(&self, first: &str) {
+        let this = std::env::current_exe().unwrap();
+        let first = format!("case \"$*\" in --version) ;; *) {first};; esac");
+        kit::program(&self.path("claude"), &format!("{first}\nexec '{}' \"$@\"", this.display()));
+    }
+
+    /// Whether it was started again.
+    pub(crate) fn has_started_again(&self) -> bool {
+        self.path("claude.again").exists()
     }
 
     /// One that says these lines, and that it is done. In a terminal there is a conversation.
@@ -92,9 +109,7 @@ impl Stage {
         let folder = tempfile::tempdir().unwrap();
         let socket = UnixListener::bind(folder.path().join("socket")).unwrap();
         let editor = UnixListener::bind(folder.path().join("editor")).unwrap();
-        let this = std::env::current_exe().unwrap();
-        kit::program(&folder.path().join("claude"), &format!("exec '{}' \"$@\"", this.display()));
-        Self {
+        let stage = Self {
             folder,
             socket,
             editor,
@@ -103,7 +118,9 @@ impl Stage {
             withdraws: None,
             says: None,
             by_itself: false,
-        }
+        };
+        stage.begin_with(":");
+        stage
     }
 
     pub(crate) fn run(&self, size: (u16, u16)) -> Pty {

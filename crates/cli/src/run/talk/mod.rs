@@ -235,7 +235,11 @@ impl Talk {
             let lines = self.feed.notice(Tone::Dim, "a new conversation begins with the plan");
             self.terminal.print(lines)?;
             self.draw(false)?;
-            let turn = session.begin_fresh(&fresh).await;
+            // A CLI may be started for it, which may take long.
+            let turn = tokio::select! {
+                turn = session.begin_fresh(&fresh) => turn,
+                leave = self.given_up() => return Ok(Err(leave?)),
+            };
             let turn = turn.map_err(|error| ending::not_fresh(&error))?;
             end = self.follow_to_the_end(turn).await?;
         }

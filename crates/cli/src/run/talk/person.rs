@@ -5,11 +5,12 @@ use std::time::Duration;
 use countersign::SessionHandle;
 use tokio::time::Instant;
 
-use super::{Leave, Next, Talk};
+use super::{HUNG_UP, Leave, Next, TICK, Talk};
 use crate::failure::Failure;
 use crate::run::dialog::Reaction;
 use crate::run::dialog::prompt::Typed;
-use crate::run::terminal::keys::Key;
+use crate::run::signals::Asks;
+use crate::run::terminal::keys::{Input, Key};
 use crate::run::view::line::{Line, Tone};
 
 /// Within this time a second Ctrl-C means the end of the session.
@@ -49,6 +50,28 @@ impl Talk {
             _ => self.typed = Some(Instant::now()),
         }
         Ok(None)
+    }
+
+    /// Waits until the person, or a signal, does not want to wait any more.
+    pub(super) async fn given_up(&mut self) -> Result<Leave, Failure> {
+        let mut tick = tokio::time::interval(TICK);
+        loop {
+            tokio::select! {
+                input = self.terminal.next() => match input {
+                    Ok(Input::Key(Key::Ctrl('c'))) => return Ok(Leave::CtrlC),
+                    Ok(Input::Key(Key::Ctrl('z'))) => self.terminal.suspend().await?,
+                    Ok(Input::Key(_)) => self.typed = Some(Instant::now()),
+                    Ok(Input::Resized(columns, rows)) => self.terminal.resize(columns, rows)?,
+                    Err(_) => return Ok(Leave::Signal(HUNG_UP)),
+                },
+                asks = self.signals.next() => return Ok(match asks {
+                    Asks::Interrupt => Leave::CtrlC,
+                    Asks::End(code) => Leave::Signal(code),
+                }),
+                _ = tick.tick() => {}
+            }
+            self.draw(false)?;
+        }
     }
 
     /// Whether a dialog is shown.
