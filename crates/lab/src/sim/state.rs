@@ -97,6 +97,13 @@ pub(crate) struct Life {
     pub(crate) leave: Cell<bool>,
 }
 
+impl Life {
+    /// Whether nothing more is taken from outside, and nothing more done.
+    pub(crate) fn is_over(&self) -> bool {
+        self.exit.get().is_some() || self.frozen.get()
+    }
+}
+
 impl Sim {
     /// Writes a frame.
     pub(crate) fn emit(&self, frame: &Object) {

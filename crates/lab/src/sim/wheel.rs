@@ -26,7 +26,7 @@ impl Sim {
         match event {
             Event::Lines(lines) => {
                 for line in lines {
-                    if self.life.exit.get().is_none() {
+                    if !self.life.is_over() {
                         self.take_line(&line);
                     }
                 }
@@ -138,8 +138,7 @@ pub(super) fn turn_the_wheel(sim: &Rc<Sim>, input: &Input) -> u8 {
     let executor = Executor::new();
     let mut running = Vec::new();
     loop {
-        let stop = || sim.life.exit.get().is_some() || sim.life.frozen.get();
-        executor.run(&sim.tasks, &mut running, stop);
+        executor.run(&sim.tasks, &mut running, || sim.life.is_over());
         if sim.life.frozen.get() {
             input.freeze();
             loop {
@@ -157,7 +156,7 @@ pub(super) fn turn_the_wheel(sim: &Rc<Sim>, input: &Input) -> u8 {
             Ok(event) => {
                 sim.take_event(event);
                 // What is there already is taken before the tasks go on.
-                while sim.life.exit.get().is_none()
+                while !sim.life.is_over()
                     && let Ok(event) = input.events().try_recv()
                 {
                     sim.take_event(event);

@@ -1,5 +1,7 @@
 //! Control requests, interrupts, and messages that wait.
 
+use std::time::Duration;
+
 use serde_json::{Value, json};
 
 use super::sim_client::{Client, Place, Setup};
@@ -297,6 +299,17 @@ fn settings_can_change_while_the_session_runs() {
     client.say("go");
     client.result();
     assert!(place.cwd().join("a").exists());
+}
+
+#[test]
+fn after_a_request_that_wedges_the_version_nothing_is_answered() {
+    let place = Place::new();
+    let mut client = session("2.1.197", &place, WORDS);
+    let request = |subtype: &str| json!({"type": "control_request", "request_id": subtype, "request": {"subtype": subtype}});
+    // In one write, so that the second is there already when the first is dealt with.
+    let both = format!("{}\n{}\n", request("apply_flag_settings"), request("mcp_status"));
+    client.write(both.as_bytes());
+    assert_eq!(client.line_within(Duration::from_millis(300)), Err(()));
 }
 
 #[test]
