@@ -226,3 +226,19 @@ fn only_the_newest_version_takes_hooks_a_second_time() {
         assert_eq!(first["request"]["subtype"] == "hook_callback", taken, "{version}");
     }
 }
+
+#[test]
+fn older_versions_complain_that_the_end_of_the_session_cannot_be_told() {
+    for (version, complains) in [("2.1.325", false), ("2.1.197", true), ("2.1.62", true)] {
+        let place = Place::new();
+        let mut client = hooked(&place, version, "SessionEnd", &json!({}));
+        let request = client.request("can_use_tool");
+        client.allow(&request);
+        client.result();
+        client.close();
+        let (code, errors) = client.wait();
+        assert_eq!(code, Some(0));
+        let complaint = "Error in hook callback h: Error: Stream closed";
+        assert_eq!(errors.contains(complaint), complains, "{version}: {errors}");
+    }
+}

@@ -193,6 +193,9 @@ pub(crate) struct Profile {
     pub(crate) slow_hook_refuses: bool,
     /// `onFailure:"block"` is honoured (`O_07b`).
     pub(crate) hook_on_failure: bool,
+    /// `SessionEnd` is for a client that has closed its end already, and standard error tells that it
+    /// could not be called (experiment O).
+    pub(crate) misses_session_end: bool,
     /// Hook denials are listed in `permission_denials` (`O_02`).
     pub(crate) lists_hook_denials: bool,
     /// MCP servers of `initialize`.

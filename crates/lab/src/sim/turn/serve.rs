@@ -2,6 +2,7 @@
 
 use std::rc::Rc;
 
+use crate::sim::json::Object;
 use crate::sim::state::Sim;
 
 impl Sim {
@@ -18,6 +19,11 @@ impl Sim {
                 continue;
             }
             if self.life.closed.is_raised() && !self.waits_for_background() {
+                if self.profile.misses_session_end {
+                    // Nobody is there to be asked any more, which is complained of.
+                    let (event, reason) = ("SessionEnd", "other");
+                    self.call_hooks(event, Some(reason), Object::default(), None).await;
+                }
                 self.exit(u8::from(self.life.failed.get()));
                 return;
             }
