@@ -91,8 +91,9 @@ pub(crate) struct Life {
     pub(crate) results: Cell<u64>,
     /// The state that was told last.
     pub(crate) told_state: RefCell<Option<&'static str>>,
-    /// A kind of warning that is given once.
+    /// Kinds of warnings that are given once.
     pub(crate) warned_no_check: Cell<bool>,
+    pub(crate) warned_of_distrust: Cell<bool>,
     /// The process ends when the turn has.
     pub(crate) leave: Cell<bool>,
 }

@@ -201,6 +201,33 @@ fn rules_can_be_written_to_the_settings_of_the_project() {
 }
 
 #[test]
+fn rules_of_a_workspace_that_nobody_trusts_are_told_as_ignored_once() {
+    for (version, told) in [
+        ("2.1.325", Some(".claude/settings.json")),
+        ("2.1.197", Some(".claude/settings.local.json")),
+        ("2.1.62", None),
+    ] {
+        let place = Place::new();
+        let mut client = wants_to_write(&place, version, &["--setting-sources", "project,local"]);
+        let request = client.request("can_use_tool");
+        let rule = |to: &str| json!({"type": "addRules", "rules": [{"toolName": "Read"}], "behavior": "allow", "destination": to});
+        let updates = json!([rule("localSettings"), rule("projectSettings"), rule("session")]);
+        let input = &request["request"]["input"];
+        let answer =
+            json!({"behavior": "allow", "updatedInput": input, "updatedPermissions": updates});
+        client.answer(&request, &answer);
+        client.result();
+        client.close();
+        let complaints: Vec<_> = client.wait().1.lines().map(str::to_owned).collect();
+        let begins = told.map(|file| format!("Ignoring 1 permissions.allow entry from {file}: "));
+        assert_eq!(complaints.len(), usize::from(begins.is_some()), "{version}: {complaints:?}");
+        if let (Some(begins), [complaint]) = (begins, &complaints[..]) {
+            assert!(complaint.starts_with(&begins), "{version}: {complaint}");
+        }
+    }
+}
+
+#[test]
 fn a_mode_that_may_not_be_chosen_is_not_kept() {
     for (version, kept) in [("2.1.325", false), ("2.1.197", false), ("2.1.62", true)] {
         let place = Place::new();

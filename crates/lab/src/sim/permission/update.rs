@@ -1,10 +1,12 @@
 //! `updatedPermissions`: what an answer changes besides the call.
 
 use std::fs;
+use std::path::{Path, PathBuf};
 
 use super::{Behavior, Entry, MODES};
 use crate::sim::json::{Json, Object, obj};
 use crate::sim::state::Sim;
+use crate::sim::stdio::complain;
 
 /// One change.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -191,6 +193,9 @@ impl Sim {
             };
             self.permissions.borrow_mut().apply(update, holds);
             self.write_settings(update, destination);
+            if !holds {
+                self.warn_of_distrust(destination);
+            }
         }
     }
 
@@ -203,22 +208,39 @@ impl Sim {
         }
     }
 
+    /// Says, once, that rules of a workspace that nobody has trusted do not hold.
+    fn warn_of_distrust(&self, source: &str) {
+        let read = self.settings.borrow().reads(source);
+        if !read || !self.profile.tells_distrust || self.life.warned_of_distrust.get() {
+            return;
+        }
+        let Some(path) = self.settings_file(source) else { return };
+        let (_, permissions) = kept(&path);
+        let count = strings(permissions.get("allow")).unwrap_or_default().len();
+        if count == 0 {
+            return;
+        }
+        self.life.warned_of_distrust.set(true);
+        let entries = if count == 1 { "entry" } else { "entries" };
+        let file = path.strip_prefix(&self.env.cwd).unwrap_or(&path).display();
+        let (work, home) = (self.env.cwd.display(), self.env.home.display());
+        complain(&format!(
+            "Ignoring {count} permissions.allow {entries} from {file}: this workspace has not been trusted. Run Claude Code interactively here once and accept the trust dialog, or set projects[\"{work}\"].hasTrustDialogAccepted: true in {home}/.claude.json."
+        ));
+    }
+
+    fn settings_file(&self, source: &str) -> Option<PathBuf> {
+        match source {
+            "userSettings" => Some(self.env.config_home.join("settings.json")),
+            "projectSettings" => Some(self.env.cwd.join(".claude/settings.json")),
+            "localSettings" => Some(self.env.cwd.join(".claude/settings.local.json")),
+            _ => None,
+        }
+    }
+
     fn write_settings(&self, update: &Update, destination: &str) {
-        let path = match destination {
-            "userSettings" => self.env.config_home.join("settings.json"),
-            "projectSettings" => self.env.cwd.join(".claude/settings.json"),
-            "localSettings" => self.env.cwd.join(".claude/settings.local.json"),
-            _ => return,
-        };
-        let text = fs::read_to_string(&path).unwrap_or_default();
-        let mut settings = match Json::parse(&text) {
-            Some(Json::Object(settings)) => settings,
-            _ => Object::default(),
-        };
-        let mut permissions = match settings.get("permissions") {
-            Some(Json::Object(permissions)) => permissions.clone(),
-            _ => Object::default(),
-        };
+        let Some(path) = self.settings_file(destination) else { return };
+        let (mut settings, mut permissions) = kept(&path);
         change(&mut permissions, update);
         settings.set("permissions", permissions);
         // A settings file that cannot be written is lost; the CLI goes on.
@@ -229,6 +251,17 @@ impl Sim {
             drop(fs::write(&path, text));
         }
     }
+}
+
+/// The settings in a file, and the permissions among them; none where it is missing or broken.
+fn kept(path: &Path) -> (Object, Object) {
+    let text = fs::read_to_string(path).unwrap_or_default();
+    let Some(Json::Object(settings)) = Json::parse(&text) else { return Default::default() };
+    let permissions = match settings.get("permissions") {
+        Some(Json::Object(permissions)) => permissions.clone(),
+        _ => Object::default(),
+    };
+    (settings, permissions)
 }
 
 fn change(permissions: &mut Object, update: &Update) {

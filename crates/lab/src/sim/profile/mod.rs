@@ -262,6 +262,9 @@ pub(crate) struct Profile {
     pub(crate) trusts_project: bool,
     /// What it writes to the local settings holds at once (`J`).
     pub(crate) trusts_local: bool,
+    /// Standard error tells of rules in files that do not hold because nobody trusted the workspace
+    /// (experiment J).
+    pub(crate) tells_distrust: bool,
     /// `apply_flag_settings` changes the model (`N1`).
     pub(crate) flag_sets_model: bool,
     /// `reload_plugins` tells the commands (`N1`).
