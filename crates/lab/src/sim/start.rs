@@ -247,7 +247,7 @@ impl Ready {
             }
         }
         let model = model.unwrap_or_else(|| catalog.default_model().to_owned());
-        let permissions = Permissions::new(&args, &env, &settings);
+        let permissions = Permissions::new(profile, &args, &env, &settings);
         let mut servers = Servers::default();
         servers.read_config(&args.mcp_config);
         let misbehaviour = player.script().misbehaviour.clone();

@@ -103,6 +103,44 @@ fn in_plan_mode_other_files_are_asked_about() {
 }
 
 #[test]
+fn a_plan_that_the_client_began_goes_back_to_the_mode_before_it_where_that_is_noted() {
+    for (version, mode) in
+        [("2.1.325", "bypassPermissions"), ("2.1.197", "bypassPermissions"), ("2.1.62", "default")]
+    {
+        let place = Place::new();
+        let setup = Setup::new(version).args(&["--permission-mode", "bypassPermissions"]);
+        let mut client = setup.start(&place, PLAN);
+        client.ask("m", &json!({"subtype": "set_permission_mode", "mode": "plan"}));
+        client.response("m");
+        client.say("make a plan for me");
+        let request = client.request("can_use_tool");
+        client.allow(&request);
+        client.result();
+        client.say("and?");
+        let init = client.until("init", |frame| frame["subtype"] == "init");
+        assert_eq!(init["permissionMode"], mode, "{version}");
+    }
+}
+
+#[test]
+fn in_plan_mode_older_versions_ask_for_nothing_where_bypass_may_be_chosen() {
+    let script = "[[answer]]\ntool = { name = \"Write\", input = { file_path = \"${cwd}/a.txt\", content = \"a\" } }\n[[answer]]\ntext = \"done\"\n";
+    for (version, asks) in [("2.1.325", true), ("2.1.197", false), ("2.1.62", false)] {
+        let place = Place::new();
+        let args = ["--permission-mode", "plan", "--allow-dangerously-skip-permissions"];
+        let mut client = Setup::new(version).args(&args).start(&place, script);
+        client.say("write");
+        if asks {
+            let request = client.request("can_use_tool");
+            client.allow(&request);
+        }
+        assert_eq!(client.result()["result"], "done");
+        let asked = client.seen.iter().any(|frame| frame["type"] == "control_request");
+        assert_eq!(asked, asks, "{version}");
+    }
+}
+
+#[test]
 fn the_model_can_enter_plan_mode_itself() {
     let place = Place::new();
     let script =

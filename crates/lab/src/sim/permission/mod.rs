@@ -15,6 +15,7 @@ use std::path::{Path, PathBuf};
 use super::args::Args;
 use super::env::Env;
 use super::json::{Json, Object};
+use super::profile::Profile;
 use super::settings::Settings;
 
 pub(crate) use self::answer::{Answered, read_answer};
@@ -48,6 +49,8 @@ pub(crate) struct Permissions {
     mode: Option<String>,
     /// The mode before plan mode.
     before_plan: Option<String>,
+    /// That mode is only noted when the model enters plan mode.
+    only_tool_notes_mode: bool,
     /// How plan mode was entered.
     plan_entry: Entry,
     /// `bypassPermissions` may be chosen.
@@ -59,7 +62,7 @@ pub(crate) struct Permissions {
 
 impl Permissions {
     /// The permissions at the start.
-    pub(crate) fn new(args: &Args, env: &Env, settings: &Settings) -> Self {
+    pub(crate) fn new(profile: &Profile, args: &Args, env: &Env, settings: &Settings) -> Self {
         let flags = |texts: &[String], behavior| -> Vec<Rule> {
             texts.iter().map(|text| Rule::parse(behavior, "cliArg", text)).collect()
         };
@@ -78,6 +81,7 @@ impl Permissions {
         Self {
             mode: Some(mode),
             before_plan: None,
+            only_tool_notes_mode: profile.only_tool_notes_mode,
             plan_entry: Entry::Start,
             bypass_available,
             rules,
@@ -111,7 +115,9 @@ impl Permissions {
             return false;
         }
         if mode == Some("plan") {
-            self.before_plan.clone_from(&self.mode);
+            if entry == Entry::Tool || !self.only_tool_notes_mode {
+                self.before_plan.clone_from(&self.mode);
+            }
             self.plan_entry = entry;
         }
         self.mode = mode.map(str::to_owned);

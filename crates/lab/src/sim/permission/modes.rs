@@ -46,10 +46,9 @@ impl Sim {
         let by_rule = ask.reason_type == Some("rule") || ask.matched_ask_rule.is_some();
         let endangers =
             ask.classifier_approvable == Some(false) && self.profile.bypass_keeps_safety;
-        let from_bypass = mode == "plan"
-            && permissions.before_plan.as_deref() == Some("bypassPermissions")
-            && !self.profile.plan_guards_files_from_bypass;
-        if (mode == "bypassPermissions" || from_bypass) && !by_rule && !endangers {
+        let plan_may = permissions.bypass_available && !self.profile.plan_guards_files;
+        let bypassed = mode == "bypassPermissions" || (mode == "plan" && plan_may);
+        if bypassed && !by_rule && !endangers {
             return Decision::Allow(Some("mode"), Granted::Config);
         }
         if self.auto_decides(permissions, tool, &ask) && !by_rule {

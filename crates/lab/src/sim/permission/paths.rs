@@ -69,9 +69,8 @@ impl Sim {
         }
         let mode = permissions.mode();
         let ask_rule = self.file_rule(permissions, Behavior::Ask, tool, &path);
-        let from_bypass = permissions.before_plan.as_deref() == Some("bypassPermissions");
-        let plan_asks =
-            mode == "plan" && (!from_bypass || self.profile.plan_guards_files_from_bypass);
+        let guarded = !permissions.bypass_available || self.profile.plan_guards_files;
+        let plan_asks = mode == "plan" && guarded;
         let allowed = self.file_rule(permissions, Behavior::Allow, tool, &path);
         if let Some(rule) = ask_rule.filter(|_| !(plan_asks && self.profile.internals)) {
             // The newest version tells the rule in another place when there would be a question

@@ -177,8 +177,8 @@ pub(crate) struct Profile {
     pub(crate) tells_unasked_denials: bool,
     /// Without a prompt tool, the tools that need a person do not exist (`L_03b`).
     pub(crate) hides_interactive_tools: bool,
-    /// In plan mode, files are asked about even when plan was entered from bypass (`M4c`).
-    pub(crate) plan_guards_files_from_bypass: bool,
+    /// In plan mode, files are asked about even where `bypassPermissions` may be chosen (`M4c`).
+    pub(crate) plan_guards_files: bool,
     /// Commands in plan mode.
     pub(crate) plan_commands: PlanCommands,
     /// `ask` rules and a dangerous `rm` are asked about in bypass mode, too.
@@ -216,6 +216,9 @@ pub(crate) struct Profile {
     pub(crate) clears: bool,
     /// What `ExitPlanMode` is given: the file's path (`K`), and an edited plan is taken.
     pub(crate) plan_paths: bool,
+    /// The mode to go back to after a plan is only noted when the model enters plan mode by its tool,
+    /// and not when the client does (experiment K).
+    pub(crate) only_tool_notes_mode: bool,
     /// Every approved plan is told as edited (`K_01`).
     pub(crate) plan_always_edited: bool,
     /// An unanswered question is told as such (`L_14`).
