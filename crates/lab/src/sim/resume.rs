@@ -11,6 +11,11 @@ use super::thread::Thread;
 /// What the model is told of a call whose end nobody saw.
 const UNKNOWN_OUTCOME: &str = "[Tool call interrupted: the session ended before this call's result was recorded, so its outcome is unknown. Check whether it took effect before relying on it or running it again.]";
 
+/// What the model is said to have answered where nothing of its answer is left.
+const NO_RESPONSE: &str = "No response requested.";
+/// What the user is said to have asked for after that.
+const GO_ON: &str = "Continue from where you left off.";
+
 impl Past {
     /// Puts the conversation into a thread. A turn that is run again begins with its message: what
     /// it called before is forgotten.
@@ -43,6 +48,14 @@ impl Past {
             }
         }
         self.tell_lost(thread, &mut lost);
+        if !run_again && self.deferred.is_none() && thread.ends_with_user() {
+            if profile.asks_to_go_on {
+                thread.push_user(&GO_ON.into());
+            }
+            // So that the model answers what comes next, and not once more what was said before.
+            let text = obj! { "type": "text", "text": NO_RESPONSE };
+            thread.push_assistant("", &text.into());
+        }
     }
 
     /// The model that answered last, in what is left of the conversation.

@@ -71,6 +71,12 @@ impl Thread {
         (last.get("role")?.as_str()? == "assistant").then(|| last.clone())
     }
 
+    /// Whether the conversation ends with a message of the user.
+    pub(crate) fn ends_with_user(&self) -> bool {
+        let last = self.body.get("messages").and_then(|messages| messages.as_array()?.last());
+        last.is_some_and(|message| message.get("role").is_some_and(|role| role == "user"))
+    }
+
     /// Adds a message that was said before.
     pub(crate) fn push(&mut self, message: Value) {
         self.speaking = None;

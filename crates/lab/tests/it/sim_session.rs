@@ -267,6 +267,30 @@ fn a_call_that_nobody_saw_the_end_of_is_told_as_lost() {
 }
 
 #[test]
+fn what_was_said_before_a_call_that_nobody_saw_the_end_of_is_not_said_again() {
+    let script = r#"
+        [[answer]]
+        when = { text = "write" }
+        tool = { name = "Write", input = { file_path = "${cwd}/a.txt", content = "a" } }
+        [[answer]]
+        when = { text = "go on" }
+        text = "I do."
+    "#;
+    for version in ["2.1.325", "2.1.197", "2.1.62"] {
+        let place = Place::new();
+        let mut client = Setup::new(version).start(&place, script);
+        client.say("write");
+        let init = client.until("init", |frame| frame["subtype"] == "init");
+        client.request("can_use_tool");
+        client.kill();
+        let id = init["session_id"].as_str().unwrap();
+        let mut client = Setup::new(version).args(&["--resume", id]).start(&place, script);
+        client.say("go on");
+        assert_eq!(client.result()["result"], "I do.", "{version}");
+    }
+}
+
+#[test]
 fn a_turn_that_was_cut_short_is_run_again_if_the_client_wants_it() {
     let place = Place::new();
     let mut client =

@@ -233,6 +233,8 @@ pub(crate) struct Profile {
     pub(crate) raises_deferred_at_once: bool,
     /// What a tool_use without a result becomes on resume: dropped, or an error result (`Q8`).
     pub(crate) lost_call_is_told: bool,
+    /// On resume, a turn that was broken off gets a word of the user that it go on (experiment Q).
+    pub(crate) asks_to_go_on: bool,
     /// The sum of costs goes on after a resume (`Q2`).
     pub(crate) cost_survives: bool,
     /// `apply_flag_settings` without settings.
