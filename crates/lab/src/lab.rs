@@ -104,6 +104,7 @@ pub struct Lab {
     sandbox: Sandbox,
     scratch: TempDir,
     environment: BTreeMap<String, String>,
+    variables: BTreeMap<String, String>,
 }
 
 /// How a laboratory is set up.
@@ -114,6 +115,7 @@ pub struct LabBuilder {
     script: Script,
     isolation: Option<Isolation>,
     files: Vec<(PathBuf, String)>,
+    variables: BTreeMap<String, String>,
 }
 
 impl LabBuilder {
@@ -126,6 +128,12 @@ impl LabBuilder {
     /// Puts a file into the working folder; its path begins there.
     pub fn file(mut self, path: impl Into<PathBuf>, content: impl Into<String>) -> Self {
         self.files.push((path.into(), content.into()));
+        self
+    }
+
+    /// Gives a variable of the script a value, whoever plays it: the model, or the simulated CLI.
+    pub fn variable(mut self, name: impl Into<String>, value: impl Into<String>) -> Self {
+        self.variables.insert(name.into(), value.into());
         self
     }
 
@@ -168,15 +176,19 @@ impl LabBuilder {
         let model = ScriptedModel::serve(sandbox.listen()?, self.script)?;
         model.set("cwd", work.to_string_lossy());
         model.set("home", home.to_string_lossy());
+        for (name, value) in &self.variables {
+            model.set(name, value);
+        }
         let environment = environment(&home, &model.url());
-        Ok(Lab { program, model, sandbox, scratch, environment })
+        Ok(Lab { program, model, sandbox, scratch, environment, variables: self.variables })
     }
 }
 
 impl Lab {
     /// A laboratory for this program, with a model that follows this script.
     pub const fn builder(program: Program, script: Script) -> LabBuilder {
-        LabBuilder { program, script, isolation: None, files: Vec::new() }
+        let variables = BTreeMap::new();
+        LabBuilder { program, script, isolation: None, files: Vec::new(), variables }
     }
 
     /// The model. The simulated CLI does not call it: it plays the script itself.
@@ -274,6 +286,9 @@ impl Lab {
                 ];
                 let pairs = pairs.into_iter().flat_map(|(flag, value)| [flag.to_owned(), value]);
                 let mut arguments: Vec<_> = words.iter().cloned().chain(pairs).collect();
+                for (name, value) in &self.variables {
+                    arguments.extend(["--set".to_owned(), format!("{name}={value}")]);
+                }
                 arguments.push("--".to_owned());
                 (executable.clone(), arguments)
             }

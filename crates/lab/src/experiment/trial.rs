@@ -5,10 +5,10 @@ use std::time::Duration;
 
 use serde_json::Value;
 
-use super::Case;
 use super::fact::Fact;
 use super::observed::Finding;
 use super::summary::Summary;
+use super::{Case, V197};
 use crate::Version;
 use crate::driver::{Cli, Conversation, DriverError};
 use crate::lab::{Lab, LabError, Launch, LaunchError, Program};
@@ -27,7 +27,8 @@ pub struct Trial {
 }
 
 impl Trial {
-    /// Opens the laboratory of a case. Tapes go into the folder, which exists.
+    /// Opens the laboratory of a case. Tapes go into the folder, which exists. The variable `agent`
+    /// of the script is the tool that starts a subagent.
     pub(super) async fn open(
         case: Case,
         program: Program,
@@ -36,7 +37,9 @@ impl Trial {
     ) -> Result<Self, TrialError> {
         let script = Script::parse(case.script, case.name)
             .map_err(|error| TrialError::Script(error.to_string()))?;
-        let lab = Lab::builder(program, script).file("hello.txt", "hello\n").start().await?;
+        let agent = if program.version() < V197 { "Task" } else { "Agent" };
+        let lab = Lab::builder(program, script).file("hello.txt", "hello\n");
+        let lab = lab.variable("agent", agent).start().await?;
         let (findings, tapes, conversations) = (Vec::new(), Vec::new(), Vec::new());
         Ok(Self { case, lab, folder, patience, findings, tapes, conversations })
     }

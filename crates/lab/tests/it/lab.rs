@@ -52,6 +52,18 @@ async fn a_program_is_found_from_the_folder_in_which_it_was_named() {
 }
 
 #[tokio::test]
+async fn a_variable_of_the_script_has_its_value_on_the_simulated_cli_too() {
+    let program = Program::simulated(env!("CARGO_BIN_EXE_countersign-sim"), Version::TESTED[0]);
+    let script = Script::new().needs("name").then(Answer::text("Hello, ${name}."));
+    let lab = Lab::builder(program, script).variable("name", "Ada = Ada").start().await.unwrap();
+    let mut cli = lab.launch(Launch::new()).await.unwrap();
+    cli.say("Hi").await.unwrap();
+    assert_eq!(cli.result().await.unwrap()["result"], "Hello, Ada = Ada.");
+    cli.close().await.unwrap();
+    lab.close().await.unwrap();
+}
+
+#[tokio::test]
 async fn a_program_that_is_not_there_is_named() {
     for isolation in [Isolation::Namespaces, Isolation::Mark] {
         let lab = match simulated("/nonexistent/sim").isolation(isolation).start().await {

@@ -49,9 +49,7 @@ pub(super) async fn modes(trial: &mut Trial) -> Outcome {
 /// The model has a subagent write a file, and waits for it or does not.
 pub(super) const AGENTS: &str = r#"
 otherwise = "It has ended."
-
-[set]
-agent = "Agent"
+needs = ["agent"]
 
 [[answer]]
 when = { agent = true, tool = "Write" }
@@ -81,9 +79,6 @@ pub(super) const AGENT_FACTS: &[Fact] = &[
 ];
 
 pub(super) async fn agents(trial: &mut Trial) -> Outcome {
-    if trial.version() < V197 {
-        trial.lab().model().set("agent", "Task");
-    }
     let mut cli = trial.launch(Launch::new().mode("bypassPermissions")).await?;
     cli.initialize(callbacks(&["PreToolUse"])).await?;
     for (finding, text) in [

@@ -12,9 +12,7 @@ use crate::talk::{Reply, is_result};
 /// The model has a subagent write a file, and waits for it or does not.
 pub(super) const SCRIPT: &str = r#"
 otherwise = "It has ended."
-
-[set]
-agent = "Agent"
+needs = ["agent"]
 
 [[answer]]
 when = { agent = true, tool = "Write" }
@@ -39,9 +37,6 @@ text = "It is under way."
 "#;
 
 async fn started(trial: &mut Trial, launch: Launch, hooks: &[&str]) -> Result<Cli, TrialError> {
-    if trial.version() < V197 {
-        trial.lab().model().set("agent", "Task");
-    }
     let mut cli = trial.launch(launch.arg("--include-partial-messages")).await?;
     cli.initialize(callbacks(hooks)).await?;
     Ok(cli)
