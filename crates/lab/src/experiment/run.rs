@@ -23,15 +23,20 @@ use crate::lab::Program;
 pub struct Options {
     out: PathBuf,
     jobs: NonZero<usize>,
-    patience: Duration,
+    patience: Option<Duration>,
 }
+
+/// How long a step may take on the real CLI, which may have a slow machine to itself or not.
+const PATIENCE: Duration = Duration::from_secs(60);
+/// How long it may take on the simulated one, which answers at once.
+const SIMULATED: Duration = Duration::from_secs(5);
 
 impl Options {
     /// Results go into this folder, which need not exist; as many cases are played at once as
     /// there are processors.
     pub fn new(out: impl Into<PathBuf>) -> Self {
         let jobs = std::thread::available_parallelism().unwrap_or(NonZero::<usize>::MIN);
-        Self { out: out.into(), jobs, patience: Duration::from_secs(60) }
+        Self { out: out.into(), jobs, patience: None }
     }
 
     /// Plays so many cases at once.
@@ -40,11 +45,18 @@ impl Options {
         self
     }
 
-    /// Gives a step up after this long: a minute, if nothing is said. A whole case has ten times
-    /// that.
+    /// Gives a step up after this long: a minute, if nothing is said, and five seconds on the
+    /// simulated CLI. A whole case has ten times that.
     pub const fn patience(mut self, patience: Duration) -> Self {
-        self.patience = patience;
+        self.patience = Some(patience);
         self
+    }
+
+    fn patience_with(&self, program: &Program) -> Duration {
+        self.patience.unwrap_or(match program {
+            Program::Real(_) => PATIENCE,
+            Program::Simulated { .. } => SIMULATED,
+        })
     }
 }
 
@@ -100,7 +112,7 @@ pub async fn run(
                 emptied(&tapes)?;
                 progress(Progress::Begins(&run.experiment));
             }
-            let (program, patience) = (program.clone(), options.patience);
+            let (program, patience) = (program.clone(), options.patience_with(program));
             playing.spawn(async move {
                 // In a task of its own, so that a defect in the steps ends this case alone.
                 let mut alone = JoinSet::new();
@@ -172,4 +184,24 @@ fn told(run: &Run, program: &Program, progress: &mut impl FnMut(Progress<'_>)) -
     let observed = judge(run, program);
     progress(Progress::Ends(&observed));
     observed
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Installed, Version};
+
+    #[test]
+    fn the_simulated_cli_is_not_waited_for_as_long_as_the_real_one() {
+        let version = Version::TESTED[0];
+        let real = Program::Real(Installed::elsewhere(version, "claude"));
+        let simulated = Program::simulated("countersign-sim", version);
+        let options = Options::new("out");
+        assert_eq!(options.patience_with(&real), Duration::from_secs(60));
+        assert_eq!(options.patience_with(&simulated), Duration::from_secs(5));
+        let patient = options.patience(Duration::from_secs(9));
+        for program in [real, simulated] {
+            assert_eq!(patient.patience_with(&program), Duration::from_secs(9));
+        }
+    }
 }

@@ -12,12 +12,12 @@ use countersign_lab::experiment::{
 use countersign_lab::{Installed, Program, Version};
 use countersign_record::{Tail, TapeReader};
 
-/// Where the simulated CLI does not find what the real one finds: the experiment, and why.
-const EXCEPTIONS: &[(&str, &str)] = &[];
-
 fn simulated() -> Program {
-    let executable = PathBuf::from(env!("CARGO_BIN_EXE_countersign-sim"));
-    Program::simulated(executable, Version::TESTED[0])
+    simulated_as(Version::TESTED[0])
+}
+
+fn simulated_as(version: Version) -> Program {
+    Program::simulated(PathBuf::from(env!("CARGO_BIN_EXE_countersign-sim")), version)
 }
 
 fn runtime() -> tokio::runtime::Runtime {
@@ -32,27 +32,42 @@ fn program(folder: &Path, script: &str) -> Program {
     Program::Real(Installed::elsewhere(Version::TESTED[0], path))
 }
 
+// One test a version, so that they run side by side.
+
 #[test]
-fn the_simulated_cli_gives_the_verdicts_of_the_real_one() {
+fn the_simulated_newest_cli_gives_the_verdicts_of_the_real_one() {
+    gives_the_verdicts_of_the_real_one(0);
+}
+
+#[test]
+fn the_simulated_cli_in_between_gives_the_verdicts_of_the_real_one() {
+    gives_the_verdicts_of_the_real_one(1);
+}
+
+#[test]
+fn the_simulated_oldest_cli_gives_the_verdicts_of_the_real_one() {
+    gives_the_verdicts_of_the_real_one(2);
+}
+
+const _: () = assert!(Version::TESTED.len() == 3, "each of them has its test above");
+
+fn gives_the_verdicts_of_the_real_one(place: usize) {
+    let version = Version::TESTED[place];
     let out = tempfile::tempdir().unwrap();
     let all = Experiment::all();
-    let (program, options) = (simulated(), Options::new(out.path()));
+    let (program, options) = (simulated_as(version), Options::new(out.path()));
     let results = runtime().block_on(run(&all, &program, &options, |_| ())).unwrap();
-    let expected = Expected::committed().unwrap();
-    for (experiment, observed) in all.iter().zip(&results.experiments) {
-        let wanted = expected.of(experiment, Version::TESTED[0]).unwrap();
-        let wanted = without_the_model(wanted, experiment);
-        let met = wanted.is_met_by(&observed.verdict);
-        let excepted = EXCEPTIONS.iter().find(|(id, _)| *id == experiment.id());
-        assert_eq!(
-            met,
-            excepted.is_none(),
-            "{wanted:?}, but {} {}",
-            experiment.id(),
-            observed.verdict
-        );
-    }
     assert_eq!(all.len(), results.experiments.len());
+    let expected = Expected::committed().unwrap();
+    let mut surprises = Vec::new();
+    for (experiment, observed) in all.iter().zip(&results.experiments) {
+        let wanted = without_the_model(expected.of(experiment, version).unwrap(), experiment);
+        if !wanted.is_met_by(&observed.verdict) {
+            let (id, verdict) = (experiment.id(), &observed.verdict);
+            surprises.push(format!("{wanted:?}, but {id} on {version} {verdict}"));
+        }
+    }
+    assert!(surprises.is_empty(), "{}", surprises.join("\n"));
 }
 
 /// What is expected where no model is asked.
