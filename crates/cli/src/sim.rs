@@ -2,10 +2,10 @@
 
 use std::process::ExitCode;
 
-use countersign_lab::sim::{Launch, Options};
+use countersign_lab::sim::{Launch, Options, versions};
 use countersign_lab::{Program, Version};
 
-use crate::failure::Failure;
+use crate::failure::{Exit, Failure};
 
 /// Be a simulated Claude Code that plays a script
 ///
@@ -25,7 +25,20 @@ impl Args {
 }
 
 /// The simulated CLI as a program for the laboratory: it is this very one.
+///
+/// A version that it does not know is refused here, where it is told from the command line, and not
+/// by every process that would be started.
 pub(crate) fn program(version: Version) -> Result<Program, Failure> {
+    let text = version.to_string();
+    if !versions().contains(&text.as_str()) {
+        let words = format!("version {text} cannot be simulated");
+        return Err(Failure::new(words).hint(known_versions()).code(Exit::Usage));
+    }
     let executable = std::env::current_exe()?;
     Ok(Program::Simulated { executable, words: vec!["sim".to_owned()], version })
+}
+
+/// Says which versions can be simulated.
+pub(crate) fn known_versions() -> String {
+    format!("The simulated CLI can be {}.", versions().join(", "))
 }

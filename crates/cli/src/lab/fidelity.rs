@@ -41,25 +41,26 @@ impl Args {
 
 async fn table(args: &Args, output: &mut Output) -> Result<(), Failure> {
     let scenarios = chosen(&args.scenarios)?;
-    let mut clis: Vec<Installed> = Vec::new();
+    let mut clis: Vec<(Installed, Program)> = Vec::new();
     let versions = if args.versions.is_empty() { &Version::TESTED[..] } else { &args.versions };
     let folder = Versions::in_default_folder()?;
     for version in versions {
-        clis.push(ready(&folder, *version, output).await?);
+        let simulated = sim::program(*version)?;
+        clis.push((ready(&folder, *version, output).await?, simulated));
     }
 
     if !output.is_json() {
-        heading(&scenarios, &clis, output)?;
+        heading(&scenarios, versions, output)?;
     }
     let playing = output.progress("playing scenarios").of(scenarios.len() * clis.len());
     let width = width(&scenarios);
     let (mut details, mut counts) = (Vec::new(), Counts::default());
     for scenario in scenarios {
         let mut cells = Vec::new();
-        for cli in &clis {
+        for (cli, simulated) in &clis {
             let version = cli.version();
             let real = Program::Real(cli.clone());
-            let verdict = measure(scenario, real, sim::program(version)?).await;
+            let verdict = measure(scenario, real, simulated.clone()).await;
             playing.done();
             counts.add(&verdict);
             if output.is_json() {
@@ -95,10 +96,14 @@ fn width(scenarios: &[Scenario]) -> usize {
     scenarios.iter().map(|scenario| scenario.name().len()).max().unwrap_or_default()
 }
 
-fn heading(scenarios: &[Scenario], clis: &[Installed], output: &mut Output) -> Result<(), Failure> {
-    let (width, versions) = (width(scenarios), clis.iter().map(|cli| cli.version().to_string()));
-    let versions: String = versions.map(|version| format!("  {version:<10}")).collect();
-    output.line(format_args!("{:width$}{versions}", "scenario"))?;
+fn heading(
+    scenarios: &[Scenario],
+    versions: &[Version],
+    output: &mut Output,
+) -> Result<(), Failure> {
+    let width = width(scenarios);
+    let versions = versions.iter().map(|version| format!("  {:<10}", version.to_string()));
+    output.line(format_args!("{:width$}{}", "scenario", versions.collect::<String>()))?;
     output.flush()
 }
 

@@ -23,9 +23,9 @@ pub(super) async fn program(text: &str, output: &Output) -> Result<Program, Fail
 
 /// The simulated CLI as the version that a text names.
 pub(super) fn simulated(text: &str) -> Result<Program, Failure> {
-    let version = text.parse().map_err(|error| {
-        Failure::of(&error).hint("The simulated CLI imitates versions.").code(Exit::Usage)
-    })?;
+    let version = text
+        .parse()
+        .map_err(|error| Failure::of(&error).hint(sim::known_versions()).code(Exit::Usage))?;
     sim::program(version)
 }
 

@@ -103,6 +103,23 @@ fn a_scenario_that_cannot_be_played_says_why() {
     assert_eq!((code, err.as_str()), (Some(1), "countersign: 2.1.62 cannot do park-and-resume\n"));
 }
 
+#[test]
+fn a_version_that_cannot_be_simulated_is_refused_before_anything_is_played() {
+    let folder = tempfile::tempdir().unwrap();
+    let refusal = "countersign: version 9.9.9 cannot be simulated\n\
+                   The simulated CLI can be 2.1.325, 2.1.197, 2.1.62.\n";
+    for arguments in [
+        &["lab", "run", "A", "--simulated", "--cli", "2.1.325", "--cli", "9.9.9"][..],
+        &["lab", "report", "A", "--simulated", "--versions", "9.9.9"],
+        &["lab", "play", "tool-deny", "--simulated", "--cli", "9.9.9"],
+        &["lab", "fidelity", "tool-deny", "--cli", "9.9.9"],
+    ] {
+        let (code, out, err) = run(folder.path(), arguments);
+        assert_eq!((code, out.as_str(), err.as_str()), (Some(2), "", refusal), "{arguments:?}");
+    }
+    assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 0, "nothing was played");
+}
+
 /// Ends the command if the test does not come that far.
 struct Running(Child);
 

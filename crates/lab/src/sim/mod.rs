@@ -54,6 +54,12 @@ pub use self::options::Options;
 /// The version that is imitated when none is named.
 pub const DEFAULT_VERSION: &str = "2.1.325";
 
+/// The versions that can be imitated, the newest first.
+#[must_use]
+pub fn versions() -> [&'static str; 3] {
+    profile::ALL.map(|profile| profile.version)
+}
+
 /// How to start the simulated CLI.
 ///
 /// ```no_run

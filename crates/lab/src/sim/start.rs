@@ -21,7 +21,7 @@ use super::meter::Meter;
 use super::past::Past;
 use super::permission::Permissions;
 use super::plan::Plan;
-use super::profile::{self, Profile, VERSIONS};
+use super::profile::{self, Profile};
 use super::queue::{Queue, Work};
 use super::requests::Requests;
 use super::session::{self, Options, Session};
@@ -65,7 +65,8 @@ struct Ready {
 
 fn prepare(launch: &Launch) -> Result<Prepared, String> {
     let profile = profile::find(&launch.version).ok_or_else(|| {
-        format!("error: there is no imitation of version {}; there are {VERSIONS}", launch.version)
+        let (wanted, versions) = (&launch.version, super::versions().join(", "));
+        format!("error: there is no imitation of version {wanted}; there are {versions}")
     })?;
     let args = match Args::parse(profile, &launch.claude_args) {
         Parsed::Print(text) => return Ok(Prepared::Done(text)),

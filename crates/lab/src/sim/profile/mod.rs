@@ -302,10 +302,10 @@ impl Profile {
     }
 }
 
+/// All of them, the newest first.
+pub(crate) static ALL: [&Profile; 3] = [&V2_1_325, &V2_1_197, &V2_1_62];
+
 /// The profile of a version.
 pub(crate) fn find(version: &str) -> Option<&'static Profile> {
-    [&V2_1_325, &V2_1_197, &V2_1_62].into_iter().find(|profile| profile.version == version)
+    ALL.into_iter().find(|profile| profile.version == version)
 }
-
-/// The versions that are there, for a complaint.
-pub(crate) const VERSIONS: &str = "2.1.325, 2.1.197 and 2.1.62";
