@@ -205,7 +205,7 @@ fn an_install_that_fails_says_why_and_leaves_nothing() {
     assert!(err.contains("no program for this machine"), "{err}");
     assert_eq!(machine.cached(), [""; 0]);
     let (code, _, err) = machine.run(&["install", "two"]);
-    assert_eq!(code, Some(1));
+    assert_eq!(code, Some(2));
     assert!(err.contains("\"two\" is not a version"), "{err}");
     fs::remove_file(machine.file("bin/npm")).unwrap();
     let output = machine.command(&["install", "2.1.325"]).env("PATH", machine.file("bin")).output();

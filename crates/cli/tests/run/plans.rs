@@ -190,8 +190,8 @@ async fn wishes(_: Cli) -> Outcome {
         pty.see("granted, but not for a new conversation");
         pty.press(choice);
         if choice == "1" {
-            // The same is asked in the new conversation.
-            pty.see("a new conversation begins");
+            // The same is asked in the new conversation, at once and at length.
+            pty.see_go_by("a new conversation begins");
             pty.press("\u{3}\u{3}");
         }
         let ended = pty.end();

@@ -89,12 +89,26 @@ impl Pty {
         self.until(text, |screen| screen.contains(text))
     }
 
+    /// Waits until this is on the screen or above it: what comes next may make it scroll away.
+    pub(crate) fn see_go_by(&self, text: &str) {
+        self.wait(text, with_what_is_above, |screen| screen.contains(text));
+    }
+
     /// Waits until the screen is like this.
     pub(crate) fn until(&self, what: &str, is_so: impl Fn(&str) -> bool) -> String {
+        self.wait(what, |parser| parser.screen().contents(), is_so)
+    }
+
+    fn wait(
+        &self,
+        what: &str,
+        look: impl Fn(&mut vt100::Parser) -> String,
+        is_so: impl Fn(&str) -> bool,
+    ) -> String {
         let deadline = Instant::now() + LIMIT;
         let mut state = self.state.0.lock().unwrap();
         loop {
-            let screen = state.parser.screen().contents();
+            let screen = look(&mut state.parser);
             if is_so(&screen) {
                 show(what, &screen);
                 return screen;
