@@ -64,6 +64,17 @@ impl Client {
         }
     }
 
+    /// Serves until the CLI says this of the server.
+    async fn until_server_is(&mut self, status: &str) {
+        loop {
+            let id = self.cli.post(json!({"subtype": "mcp_status"})).await.unwrap();
+            self.until(|client| client.answer_to(&id).is_some()).await;
+            if self.answer_to(&id).unwrap()["response"]["mcpServers"][0]["status"] == status {
+                return;
+            }
+        }
+    }
+
     async fn take(&mut self, frame: Value) {
         let request = &frame["request"];
         if request["subtype"] == "can_use_tool" {
@@ -260,8 +271,9 @@ async fn the_cli_withdraws_a_call_when_it_is_interrupted() {
 async fn the_cli_switches_a_server_off_and_on_and_greets_it_again() {
     let lab = lab(NEWEST, calls("shop", &[("add", json!({"a": 2, "b": 3}))])).await;
     let mut client = Client::start(&lab, &workshop().into(), json!({})).await;
-    client.until(|client| client.asked("tools/list") == 1).await;
-    for enabled in [false, true] {
+    for (before, enabled) in [("connected", false), ("disabled", true)] {
+        // A server that is switched off while it is being greeted is not greeted again.
+        client.until_server_is(before).await;
         let toggle = json!({"subtype": "mcp_toggle", "serverName": "shop", "enabled": enabled});
         let id = client.cli.post(toggle).await.unwrap();
         client.until(|client| client.answer_to(&id).is_some()).await;

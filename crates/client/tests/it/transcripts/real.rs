@@ -114,6 +114,13 @@ pub(crate) fn last_request(lab: &Lab) -> String {
     requests.last().unwrap().body["messages"].to_string()
 }
 
+/// How many of the two files that were read at once the model is told about. On resuming, 2.1.62
+/// leaves out all parallel calls but the one that the conversation went on from, which is the one that
+/// ended last; newer versions put them back.
+fn reads_in(request: &str) -> usize {
+    ["alpha", "beta"].into_iter().filter(|text| request.contains(text)).count()
+}
+
 async fn a_conversation_is_read_back(version: Version) {
     let lab = lab(version).await;
     let (session, _) = talk(&lab, launch(), &["Read both.", "Have it done."]).await;
@@ -168,9 +175,7 @@ async fn a_conversation_is_read_back(version: Version) {
     cli.result().await.unwrap();
     cli.close().await.unwrap();
     assert!(last_request(&lab).contains("The work is done."));
-    // On resuming, 2.1.62 leaves out all parallel calls but the one that the conversation went on
-    // from; newer versions put them back.
-    assert_eq!(last_request(&lab).contains("alpha"), newer);
+    assert_eq!(reads_in(&last_request(&lab)), if newer { 2 } else { 1 });
     let info = sessions.info(&session).unwrap().unwrap();
     assert_eq!(info.custom_title.as_deref(), Some(title));
     assert_eq!(info.tag.as_deref(), Some("ours"));
@@ -189,8 +194,8 @@ async fn a_conversation_is_read_back(version: Version) {
     let (resumed, _) = talk(&lab, launch().resume(fork.as_str()), &["Another way."]).await;
     assert_eq!(resumed, fork);
     let request = last_request(&lab);
-    assert_eq!(request.contains("alpha"), newer);
-    for text in ["Read both.", "beta", "Both are read.", "Another way."] {
+    assert_eq!(reads_in(&request), if newer { 2 } else { 1 });
+    for text in ["Read both.", "Both are read.", "Another way."] {
         assert!(request.contains(text), "{text} is not in {request}");
     }
     assert!(!request.contains("Have it done."));
