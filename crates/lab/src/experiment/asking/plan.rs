@@ -8,7 +8,8 @@ pub(in super::super) const EXPERIMENT: Experiment = Experiment::new(
     "G",
     "prompts-in-plan-mode",
     "With `--permission-prompt-tool stdio` in plan mode, started in it or put into it: which calls \
-     are put to the client, which run, and what does `useAutoModeDuringPlan` change?",
+     are put to the client, which run, and what do `useAutoModeDuringPlan` and a session that may \
+     bypass permissions change?",
     &[
         Case::new("started", SURVEY, STARTED, |trial| {
             Box::pin(async { Survey::new(Launch::new().mode("plan")).make(trial).await })
@@ -22,6 +23,13 @@ pub(in super::super) const EXPERIMENT: Experiment = Experiment::new(
             Box::pin(async {
                 let survey = Survey::new(Launch::new()).setting("useAutoModeDuringPlan", false);
                 Survey { mode: Some("plan"), ..survey }.make(trial).await
+            })
+        }),
+        Case::new("may-bypass", SURVEY, MAY_BYPASS, |trial| {
+            Box::pin(async {
+                let launch = Launch::new().mode("plan");
+                let launch = launch.arg("--allow-dangerously-skip-permissions");
+                Survey::new(launch).make(trial).await
             })
         }),
     ],
@@ -63,4 +71,15 @@ const WITHOUT_AUTO: &[Fact] = &[
     Fact::always("Bash touch", "ask"),
     Fact::always("Bash curl", "ask"),
     Fact::always("WebFetch", "ask"),
+];
+
+/// The session was never in the mode that bypasses permissions: it may only be put into it.
+const MAY_BYPASS: &[Fact] = &[
+    Fact::always("mode in init", "plan"),
+    Fact::by_version("Edit in the folder", &[(V62, "run"), (V325, "ask")]),
+    Fact::always("edited", "true"),
+    Fact::by_version("Write in the folder", &[(V62, "run"), (V325, "ask")]),
+    Fact::always("written", "true"),
+    Fact::by_version("Write outside", &[(V62, "run"), (V325, "ask")]),
+    Fact::always("AskUserQuestion", "ask"),
 ];
