@@ -50,8 +50,8 @@ pub(crate) enum Colours {
 
 /// Says what is wrong with the arguments, or what was asked for with them, such as help.
 pub(crate) fn told(error: &clap::Error) -> ExitCode {
-    let ours = std::env::args_os().take_while(|argument| argument != "--");
-    if error.use_stderr() && ours.into_iter().any(|argument| argument == "--json") {
+    let mut ours = std::env::args_os().take_while(|argument| argument != "--");
+    if error.use_stderr() && ours.any(|argument| argument == "--json") {
         let words = error.render().to_string();
         let words = words.trim().trim_start_matches("error: ").to_owned();
         let shared = Shared { json: true, quiet: false, color: Colours::Auto };

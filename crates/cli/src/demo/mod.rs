@@ -161,6 +161,11 @@ impl Station {
     }
 }
 
+/// The names of the tapes of a tour.
+fn tapes(stations: &[Station]) -> impl Iterator<Item = String> {
+    stations.iter().zip(1..).map(|(station, number)| station.tape(number))
+}
+
 /// The page that the tapes of a tour are drawn in.
 const PAGE: &str = "tour.html";
 
@@ -169,8 +174,7 @@ fn can_keep(folder: &Path, stations: &[Station]) -> Result<(), Failure> {
     std::fs::create_dir_all(folder).map_err(|error| {
         Failure::new(format!("cannot make the folder {}: {error}", folder.display()))
     })?;
-    let tapes = stations.iter().enumerate().map(|(at, station)| station.tape(at + 1));
-    match tapes.chain([PAGE.to_owned()]).find(|name| folder.join(name).exists()) {
+    match tapes(stations).chain([PAGE.to_owned()]).find(|name| folder.join(name).exists()) {
         Some(name) => {
             Err(Failure::new(format!("{} is there already", folder.join(name).display()))
                 .hint("Keep this tour in another folder, or remove what is in this one.")
@@ -182,8 +186,9 @@ fn can_keep(folder: &Path, stations: &[Station]) -> Result<(), Failure> {
 
 /// Draws the tapes of a tour as one page.
 fn draw(folder: &Path) -> Result<PathBuf, Failure> {
-    let tapes = stations().into_iter().enumerate().map(|(at, station)| station.tape(at + 1));
-    let diagrams: Result<Vec<_>, _> = tapes.map(|tape| opened(&folder.join(tape))).collect();
+    let stations = stations();
+    let diagrams: Result<Vec<_>, _> =
+        tapes(&stations).map(|tape| opened(&folder.join(tape))).collect();
     let path = folder.join(PAGE);
     page(create(&path, false)?, "A tour of countersign", &diagrams?)?;
     Ok(path)
