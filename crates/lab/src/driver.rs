@@ -132,7 +132,11 @@ impl Cli {
                 .unwrap_or_else(|_| Err(io::ErrorKind::TimedOut.into())),
             None => Err(io::ErrorKind::BrokenPipe.into()),
         };
-        result.map_err(|source| DriverError::Write { source, transcript: self.transcript() })
+        let Err(source) = result else { return Ok(()) };
+        // It has mostly ended, and its last words say why; they may still be on their way.
+        let last = async { while self.readers.join_next().await.is_some() {} };
+        drop(tokio::time::timeout(LAST_WORDS, last).await);
+        Err(DriverError::Write { source, transcript: self.transcript() })
     }
 
     /// Writes several frames at once, so that they arrive together.
@@ -415,6 +419,9 @@ pub(crate) fn with(mut object: Value, key: &str, value: impl Into<Value>) -> Val
     }
     object
 }
+
+/// How long is waited for the last words of a process that does not read any more.
+const LAST_WORDS: Duration = Duration::from_secs(2);
 
 async fn write_line(stdin: &mut ChildStdin, line: &[u8]) -> io::Result<()> {
     stdin.write_all(line).await?;
