@@ -58,6 +58,14 @@ impl PermissionAsk {
         Self { request_id, request, cancelled }
     }
 
+    /// An ask for a request that was kept, such as the one in a
+    /// [`ParkingToken`](crate::park::ParkingToken): to see what can be answered, and to check an
+    /// answer before it is given. No CLI waits for what is made of it.
+    #[must_use]
+    pub fn again(request: CanUseTool) -> Self {
+        Self::new(RequestId::from("kept"), Arc::new(request), CancellationToken::new())
+    }
+
     /// The same ask about another input.
     pub(crate) fn with_input(mut self, input: RawJson) -> Self {
         Arc::make_mut(&mut self.request).input = input;

@@ -65,6 +65,14 @@ impl SessionHandle {
         self.shared.initialization()
     }
 
+    /// Whether the session is coming to its end, or has ended: nothing that the CLI asks can be
+    /// answered any more. It tells a request that was withdrawn because of that from one that the CLI
+    /// has withdrawn.
+    #[must_use]
+    pub fn is_ending(&self) -> bool {
+        self.shared.ending.load(std::sync::atomic::Ordering::Acquire)
+    }
+
     /// The permissions that the session waits for now.
     #[must_use]
     pub fn open_permissions(&self) -> Vec<Arc<CanUseTool>> {

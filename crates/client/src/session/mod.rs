@@ -35,7 +35,7 @@ use crate::counters::Stats;
 use crate::error::SendError;
 use crate::link::Reader;
 use crate::message::Message;
-use crate::store::Mirror;
+use crate::store::{Flush, Mirror};
 use crate::turn::Turn;
 
 pub(crate) use self::mirroring::Mirroring;
@@ -55,7 +55,7 @@ pub struct Session {
     handle: SessionHandle,
     messages: Reader,
     /// A result that waits until the store has what came before it.
-    held: Option<Message>,
+    held: Option<(Message, Flush)>,
     mirror: Option<Arc<Mirror>>,
     /// How many results were read.
     results_read: u64,
@@ -136,10 +136,13 @@ impl Session {
             if !message.is_result() {
                 return Some(message);
             }
-            self.held = Some(message);
+            // Once: who gives up waiting again and again would otherwise never be done.
+            self.held = Some((message, mirror.begin_flush()));
         }
-        mirror.flush().await;
-        self.held.take()
+        if let Some((_, flush)) = &self.held {
+            mirror.flushed(*flush).await;
+        }
+        self.held.take().map(|(message, _)| message)
     }
 
     /// Sends a message of the user, and gives the turn that comes of it.

@@ -54,6 +54,8 @@ impl Owner {
         if why == Why::Close {
             why = self.wind_down().await;
         }
+        // Before what is asked is refused: who is told that nothing is wanted any more can see why.
+        self.shared.ending.store(true, std::sync::atomic::Ordering::Release);
         if why != Why::Kill {
             self.shared.refuse_all("the session is ending, so this is refused");
             self.shared.outbox.close();

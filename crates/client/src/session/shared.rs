@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
 use std::fmt;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::Duration;
 
@@ -98,6 +98,8 @@ pub(crate) struct Shared {
     /// Asks the owner to end the session at once.
     pub(crate) kill: CancellationToken,
     pub(crate) snapshot: watch::Sender<Snapshot>,
+    /// Nothing that is asked can be answered any more.
+    pub(crate) ending: AtomicBool,
     /// How long the CLI may take to answer.
     pub(crate) request_timeout: Duration,
     pub(crate) setup: Setup,
@@ -137,6 +139,7 @@ impl Shared {
             counters,
             close: CancellationToken::new(),
             kill: CancellationToken::new(),
+            ending: AtomicBool::new(false),
             snapshot: watch::Sender::new(snapshot),
             request_timeout,
             setup,

@@ -163,6 +163,10 @@ struct Queue {
     closed: bool,
 }
 
+/// A flush that was asked for.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Flush(u64);
+
 impl Mirror {
     /// A mirror of the CLI with this configuration folder, and the future that does its work.
     ///
@@ -221,12 +225,23 @@ impl Mirror {
     ///
     /// When this is dropped, what was pushed is sent all the same.
     pub async fn flush(&self) {
-        let mine = {
-            let mut queue = self.shared.queue();
-            queue.flushes += 1;
-            queue.flushes
-        };
+        let mine = self.begin_flush();
+        self.flushed(mine).await;
+    }
+
+    /// Has what was pushed until now sent, and gives what [`flushed`](Self::flushed) waits for.
+    pub(crate) fn begin_flush(&self) -> Flush {
+        let mut queue = self.shared.queue();
+        queue.flushes += 1;
+        let mine = Flush(queue.flushes);
+        drop(queue);
         self.shared.wake.notify_one();
+        mine
+    }
+
+    /// Waits until what was pushed before a flush is in the store, or was reported. Whoever gives up
+    /// waiting and begins again has not lost anything.
+    pub(crate) async fn flushed(&self, Flush(mine): Flush) {
         // An error says that the work is over.
         self.done.clone().wait_for(|done| *done >= mine).await.ok();
     }

@@ -47,6 +47,7 @@ pub use self::import::{ImportOptions, Imported, import_session};
 pub use self::key::{StoreKey, Subpath};
 pub use self::materialized::{MaterializeOptions, Materialized};
 pub use self::memory::MemoryStore;
+pub(crate) use self::mirror::Flush;
 pub use self::mirror::{Mirror, MirrorError, MirrorFailure, MirrorOptions};
 pub use self::sessions::StoreSessions;
 pub use self::summary::{SessionSummary, fold_summary};

@@ -6,9 +6,9 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use countersign::permission::PermissionAsk;
-use countersign::protocol::RawJson;
 use countersign::protocol::ids::SessionId;
 use countersign::protocol::permission::PermissionMode;
+use countersign::protocol::{FromCli, RawJson};
 use countersign::store::{
     ConfigSource, FileStore, MemoryStore, MirrorFailure, MirrorOptions, SessionStore, StoreError,
     StoreFuture, StoreKey,
@@ -62,6 +62,7 @@ pub(crate) fn trials() -> Vec<Trial> {
         old_ones.into_iter().map(|cli| trial(format!("{refused}::{cli:?}"), move || old(cli))),
     );
     trials.push(trial("stores::what_a_session_from_a_store_lacks_is_said", lacking));
+    trials.push(trial("stores::who_gives_up_waiting_again_and_again_gets_the_result", impatient));
     trials
 }
 
@@ -313,5 +314,46 @@ async fn lacking() -> Outcome {
     let error = homeless.connect().await.err().unwrap();
     assert!(error.to_string().contains("set HOME or CLAUDE_CONFIG_DIR"), "{error}");
     lab.close().await?;
+    Ok(())
+}
+
+/// A store that takes longer than somebody waits.
+struct Leisurely(MemoryStore);
+
+impl SessionStore for Leisurely {
+    fn append<'a>(&'a self, key: &'a StoreKey, entries: &'a [RawJson]) -> StoreFuture<'a, ()> {
+        Box::pin(async move {
+            tokio::time::sleep(Duration::from_millis(20)).await;
+            self.0.append(key, entries).await
+        })
+    }
+
+    fn load<'a>(&'a self, key: &'a StoreKey) -> StoreFuture<'a, Option<Vec<RawJson>>> {
+        self.0.load(key)
+    }
+}
+
+/// Whoever reads beside other things begins to wait anew all the time.
+async fn impatient() -> Outcome {
+    let lab = lab(Cli::Simulated(V197), WRITE).await;
+    let store: Arc<dyn SessionStore> = Arc::new(Leisurely(MemoryStore::new()));
+    let allow = |ask: PermissionAsk| async move { ask.allow() };
+    let kept = builder(&lab).session_store(store, MirrorOptions::new()).on_permission(allow);
+    let mut session = soon("the start", kept.connect()).await?;
+    session.post("Write it.").await?;
+    let result = async {
+        loop {
+            let patience = Duration::from_millis(1);
+            match tokio::time::timeout(patience, session.next_message()).await {
+                Ok(Some(message)) if matches!(message.frame(), Some(FromCli::Result(_))) => {
+                    return;
+                }
+                Ok(None) => panic!("the session has ended"),
+                _ => {}
+            }
+        }
+    };
+    soon("the result", result).await;
+    close(session, lab).await;
     Ok(())
 }

@@ -113,6 +113,31 @@ fn files_outside_of_the_folder_are_not_touched() {
 }
 
 #[test]
+fn a_line_is_added_to_a_file_in_the_folder_each_time_that_the_call_runs() {
+    let place = Place::new();
+    let script = r#"
+        [[answer]]
+        when = { text = "add" }
+        tool = { name = "Bash", input = { command = "echo one line >> ${cwd}/lines.txt" } }
+        [[answer]]
+        when = { text = "elsewhere" }
+        tool = { name = "Bash", input = { command = "echo out >> ${home}/lines.txt" } }
+        [[answer]]
+        when = { tool = "Bash" }
+        text = "${result}"
+    "#;
+    let setup = Setup::new("2.1.325").args(&["--allowedTools", "Bash"]);
+    let mut client = setup.start(&place, script);
+    for said in ["add", "add", "elsewhere"] {
+        client.say(said);
+        assert_eq!(client.result()["result"], "(Bash completed with no output)");
+    }
+    let lines = std::fs::read_to_string(place.cwd().join("lines.txt")).unwrap();
+    assert_eq!(lines, "one line\none line\n");
+    assert!(!place.home().join("lines.txt").exists());
+}
+
+#[test]
 fn echo_is_the_one_command_that_says_something_by_itself() {
     let place = Place::new();
     let script = r#"

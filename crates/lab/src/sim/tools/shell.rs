@@ -1,5 +1,7 @@
 //! `Bash`, without a shell: what the script says, or what `echo` would say.
 
+use std::fs::OpenOptions;
+use std::io::Write as _;
 use std::rc::Rc;
 
 use super::{Call, Shape, ToolResult};
@@ -50,9 +52,17 @@ impl Sim {
         ToolResult::new(content, structured).shaped(Shape::Command)
     }
 
-    /// What a command would say. `touch`, `rm` and `mkdir` really happen in the folder, because
-    /// later calls may look.
+    /// What a command would say. `touch`, `rm`, `mkdir` and `echo … >> FILE` really happen in the
+    /// folder, because later calls may look, and tests how often a call ran.
     fn pretend(&self, command: &str) -> String {
+        if let Some((said, file)) = command.split_once(" >> ")
+            && said.starts_with("echo ")
+            && is_plain(said)
+            && is_plain(file)
+        {
+            self.append(&self.pretend(said), file);
+            return String::new();
+        }
         let words = words(command);
         let rest = || words.iter().skip(1);
         let paths = || {
@@ -61,7 +71,7 @@ impl Sim {
                 .map(|word| self.env.absolute(word))
                 .filter(|path| path.starts_with(&self.env.cwd) && *path != self.env.cwd)
         };
-        if command.contains([';', '&', '|', '>', '`']) || command.contains("$(") {
+        if !is_plain(command) {
             return String::new();
         }
         match words.first().map(String::as_str) {
@@ -73,7 +83,7 @@ impl Sim {
             Some("touch") => {
                 for path in paths() {
                     // What cannot be touched stays as it is.
-                    drop(std::fs::OpenOptions::new().create(true).append(true).open(path));
+                    drop(OpenOptions::new().create(true).append(true).open(path));
                 }
                 String::new()
             }
@@ -90,6 +100,18 @@ impl Sim {
                 String::new()
             }
             _ => String::new(),
+        }
+    }
+
+    /// Adds a line to a file in the folder. What cannot be written to stays as it is.
+    fn append(&self, line: &str, file: &str) {
+        let path = self.env.absolute(file.trim());
+        if !path.starts_with(&self.env.cwd) {
+            return;
+        }
+        if let Ok(mut file) = OpenOptions::new().create(true).append(true).open(path) {
+            // At once, so that lines of several sessions do not get into each other.
+            drop(file.write_all(format!("{line}\n").as_bytes()));
         }
     }
 
@@ -141,4 +163,9 @@ impl Sim {
         };
         ToolResult::new(text, structured).shaped(Shape::Command)
     }
+}
+
+/// Whether a command is one command and nothing else.
+fn is_plain(command: &str) -> bool {
+    !command.contains([';', '&', '|', '>', '`', '\n']) && !command.contains("$(")
 }
