@@ -1,0 +1,157 @@
+//! How a browser is let in: the page behind a link, and what it asks for.
+//!
+//! The code of a link stands behind the `#` of its address. A browser sends that part to nobody, so the
+//! code is in no log of a server or a proxy, and a program that follows links to preview them does
+//! not use it up. A small script takes it out of the address, and with it out of the history, and sends
+//! it in the body of a request; the answer is the cookie.
+//!
+//! The cookie is `SameSite=Strict`: who comes here from a link elsewhere seems to be signed out on the
+//! first page. So they are sent here as well, and the script sees that they are signed in and sends
+//! them back.
+
+use std::sync::Arc;
+
+use axum::extract::State;
+use axum::response::{Html, IntoResponse, Response};
+use axum::routing::get;
+use http::StatusCode;
+use http::header::{CONTENT_TYPE, SET_COOKIE};
+use jiff::Timestamp;
+use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
+use utoipa_axum::router::OpenApiRouter;
+use utoipa_axum::routes;
+
+use super::gate::{Access, Credential, Refusal};
+use super::identity::{Identity, Read, Who};
+use crate::config::Secret;
+use crate::web::Peer;
+use crate::web::extract::Json;
+use crate::web::problem::{self, Kind, Problem};
+
+/// A link that cannot be used any more.
+pub const LINK_USED: Kind =
+    Kind::new("link-not-valid", "The link cannot be used any more", StatusCode::UNAUTHORIZED);
+
+/// The routes that are for everybody: who is not signed in has to reach them. Those that are not ask
+/// for themselves.
+#[must_use]
+pub fn routes() -> OpenApiRouter<Arc<Access>> {
+    OpenApiRouter::new()
+        .routes(routes!(page, login))
+        .route("/login.js", get(script))
+        .routes(routes!(me))
+        .routes(routes!(create_link))
+        .routes(routes!(logout))
+}
+
+/// The page on which a browser is let in with a link.
+#[utoipa::path(
+    get,
+    path = "/login",
+    tag = "access",
+    operation_id = "getLoginPage",
+    responses((status = 200, content_type = "text/html", body = String)),
+)]
+async fn page() -> Html<&'static str> {
+    Html(include_str!("login.html"))
+}
+
+async fn script() -> impl IntoResponse {
+    ([(CONTENT_TYPE, "text/javascript; charset=utf-8")], include_str!("login.js"))
+}
+
+/// What a link is good for.
+#[derive(Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+struct LoginCode {
+    /// What stands behind the `#` of the link.
+    #[schema(value_type = String)]
+    code: Secret,
+}
+
+/// Lets a browser in with the code of a link.
+#[utoipa::path(
+    post,
+    path = "/login",
+    tag = "access", operation_id = "login",
+    request_body = LoginCode,
+    responses((status = 204, description = "The browser is let in; the cookie comes with this.")),
+)]
+async fn login(
+    State(access): State<Arc<Access>>,
+    axum::Extension(peer): axum::Extension<Peer>,
+    Json(LoginCode { code }): Json<LoginCode>,
+) -> Result<Response, Problem> {
+    match access.login(code.expose(), peer.remote.ip()).await {
+        Ok(login) => Ok((StatusCode::NO_CONTENT, [(SET_COOKIE, login.cookie)]).into_response()),
+        Err(refusal @ (Refusal::TooMany { .. } | Refusal::Unavailable)) => {
+            Err(refusal.problem(Credential::Cookie))
+        }
+        Err(_) => Err(Problem::new(LINK_USED).detail(
+            "it was used already, or is too old; make a new one with `countersign login-link`",
+        )),
+    }
+}
+
+/// Who the request comes from.
+#[utoipa::path(
+    get,
+    path = "/api/v1/me",
+    tag = "access", operation_id = "getMe",
+    responses(
+        (status = 200, body = Identity),
+    ),
+)]
+async fn me(Read(identity): Read) -> Json<Identity> {
+    Json(identity)
+}
+
+/// A link that lets in one browser, once.
+#[derive(Serialize, ToSchema)]
+struct LoginLink {
+    /// The link.
+    url: String,
+    /// From when on it is good for nothing.
+    #[schema(value_type = String, format = DateTime)]
+    expires_at: Timestamp,
+}
+
+/// Makes a link that lets in one browser, once, with the rights of whoever asks.
+#[utoipa::path(
+    post,
+    path = "/api/v1/login-links",
+    tag = "access", operation_id = "createLoginLink",
+    responses(
+        (status = 201, body = LoginLink),
+    ),
+)]
+async fn create_link(
+    State(access): State<Arc<Access>>,
+    Read(identity): Read,
+) -> Result<(StatusCode, Json<LoginLink>), Problem> {
+    let (url, expires_at) = access.create_login_link(&identity).await?;
+    Ok((StatusCode::CREATED, Json(LoginLink { url: url.expose().to_owned(), expires_at })))
+}
+
+/// Signs the browser out that the request comes from.
+#[utoipa::path(
+    post,
+    path = "/api/v1/logout",
+    tag = "access", operation_id = "logout",
+    responses(
+        (status = 204, description = "The browser is signed out."),
+    ),
+)]
+async fn logout(
+    State(access): State<Arc<Access>>,
+    Read(identity): Read,
+) -> Result<Response, Problem> {
+    let Who::Browser { id, .. } = identity.who else {
+        return Err(Problem::new(problem::BAD_REQUEST)
+            .detail("only a browser can be signed out; a token is revoked instead"));
+    };
+    access.logout(id).await.map_err(|error| Problem::unavailable(&error))?;
+    let cookie = access.cookies().clear();
+    Ok((StatusCode::NO_CONTENT, [(SET_COOKIE, cookie)]).into_response())
+}

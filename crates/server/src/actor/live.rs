@@ -1,0 +1,413 @@
+//! A process that is there: what it says is written down, and what is wanted of it is done.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use countersign::Session;
+use countersign::protocol::message::Priority;
+use futures_util::{FutureExt as _, StreamExt as _};
+use tokio::time::Instant;
+
+use super::frames::{Heard, hear};
+use super::{Actor, Done, Leave};
+use crate::hub::Need;
+use crate::id::TurnId;
+use crate::session::{
+    Happening, Head, MessageSent, ModeChanged, ModelChanged, TurnBegan, TurnCause, TurnEnd,
+    TurnEnded, Wish, WishRefused,
+};
+
+/// How long it takes until parking is tried again.
+pub(super) const PARK_AGAIN: Duration = Duration::from_secs(30);
+
+/// How many messages are written down together.
+const TOGETHER: usize = 64;
+
+/// How often is looked at everything, though nothing happened.
+const LOOK: Duration = Duration::from_secs(15);
+
+impl Actor {
+    /// Attends to the process, until it is to be given up or has ended.
+    pub(super) async fn attend(&mut self, session: &mut Session) -> Leave {
+        loop {
+            match self.round(session).await {
+                Ok(None) => {}
+                Ok(Some(leave)) | Err(leave) => return leave,
+            }
+        }
+    }
+
+    /// Does what is to be done, and waits for the next thing.
+    async fn round(&mut self, session: &mut Session) -> Result<Option<Leave>, Leave> {
+        if self.leaving.is_none()
+            && let Some(leave) = self.reconcile(session).await?
+        {
+            return Ok(Some(leave));
+        }
+        let deadline = self.deadline();
+        let (closing, ending) = (self.hub.closing().clone(), self.hub.ending().clone());
+        let is_leaving = self.leaving.is_some();
+        tokio::select! {
+            biased;
+            Some(ask) = self.asks.recv() => self.asked(ask, Some(session)).await?,
+            Some(done) = self.work.next() => self.done(done, session).await?,
+            message = session.next_message() => match message {
+                Some(message) => self.heard(message, session).await?,
+                None => return Ok(Some(self.ended(session).await)),
+            },
+            () = self.poke.notified() => self.look().await,
+            () = self.slot.give_up.notified() => self.give_up = true,
+            // Looked at once: whatever can be given up is, and the rest as it comes to its end.
+            () = closing.cancelled(), if !self.is_closing => self.is_closing = true,
+            () = ending.cancelled(), if !is_leaving => self.leave("the server stops", session),
+            () = tokio::time::sleep_until(deadline) => self.look().await,
+        }
+        Ok(None)
+    }
+
+    /// The process has ended.
+    async fn ended(&mut self, session: &Session) -> Leave {
+        match self.leaving {
+            Some(why) => Leave::Closed(why),
+            None => Leave::Lost(Box::new(session.handle().ended().await)),
+        }
+    }
+
+    /// Ends the process. What it says until then is still heard.
+    fn leave(&mut self, why: &'static str, session: &Session) {
+        if self.leaving.is_some() {
+            return;
+        }
+        self.leaving = Some(why);
+        let handle = session.handle();
+        self.work.push(Box::pin(async move {
+            handle.close().await;
+            Done::Closed
+        }));
+    }
+
+    /// The next time at which something has to be done, if nothing happens.
+    fn deadline(&self) -> Instant {
+        let settings = self.hub.settings();
+        let mut next = Instant::now() + LOOK;
+        if self.leaving.is_some() {
+            return next;
+        }
+        if let Some(since) = self.resting_since {
+            next = next.min(since + settings.idle_after);
+        }
+        if let Some(at) = self.park_at() {
+            next = next.min(at);
+        }
+        next
+    }
+
+    /// When the session is to be parked, if it can be.
+    fn park_at(&self) -> Option<Instant> {
+        let (approval, _) = self.head.parkable()?;
+        let since = self.waiters.get(&approval)?.since;
+        let at = since + self.hub.settings().park_after;
+        Some(self.park_not_before.map_or(at, |not_before| at.max(not_before)))
+    }
+
+    /// Does what the session asks for.
+    async fn reconcile(&mut self, session: &mut Session) -> Result<Option<Leave>, Leave> {
+        if self.head.stop {
+            self.leave("the session was stopped", session);
+            return Ok(None);
+        }
+        self.deliver().await?;
+        self.wishes(session);
+        self.interrupt(session);
+        self.send(session).await?;
+        self.rest();
+        self.end_stalled_turn(session).await?;
+        let now = Instant::now();
+        let must_go = self.give_up || self.hub.is_closing();
+        if let Some(at) = self.park_at() {
+            let not_before = self.park_not_before.unwrap_or(now);
+            if now >= at || (must_go && now >= not_before) {
+                self.drain(session).await?;
+                // What was heard may have changed it.
+                if self.head.parkable().is_some() {
+                    return Ok(Some(Leave::Parked));
+                }
+            }
+        }
+        if let Some(since) = self.resting_since {
+            if self.hub.is_closing() {
+                self.leave("the server stops", session);
+            } else if must_go {
+                self.leave("its process is needed elsewhere", session);
+            } else if now >= since + self.hub.settings().idle_after {
+                self.leave("it had nothing to do", session);
+            }
+        }
+        Ok(None)
+    }
+
+    /// Ends a turn that the CLI does not know of: it has dropped the message, because it knew it.
+    async fn end_stalled_turn(&mut self, session: &Session) -> Result<(), Leave> {
+        let handle = session.handle();
+        let is_stalled = !handle.snapshot().is_running
+            && handle.open_requests() == 0
+            && self.head.approvals.is_empty();
+        let Some(turn) = self.head.turn.as_ref().map(|turn| turn.id).filter(|_| is_stalled) else {
+            self.stalled_since = None;
+            return Ok(());
+        };
+        // Its end may be among what is not read yet.
+        let since = *self.stalled_since.get_or_insert_with(Instant::now);
+        if since.elapsed() < LOOK {
+            return Ok(());
+        }
+        self.stalled_since = None;
+        let why = Some("the CLI does not go on with it".to_owned());
+        let end = TurnEnd::CutOff;
+        self.write(vec![TurnEnded { turn, end, used: None, why }.into()]).await
+    }
+
+    /// Takes note of whether there is anything to do.
+    fn rest(&mut self) {
+        let head = &self.head;
+        let is_resting = head.turn.is_none()
+            && head.approvals.is_empty()
+            && !head.has_next()
+            && self.watching.tasks.is_empty()
+            && !self.pending.mode
+            && !self.pending.model;
+        match (is_resting, self.resting_since) {
+            (true, None) => self.resting_since = Some(Instant::now()),
+            (false, Some(_)) => self.resting_since = None,
+            _ => {}
+        }
+        if !is_resting && self.head.parkable().is_none() {
+            self.give_up = false;
+        }
+        let need = if self.resting_since.is_some() {
+            Need::Rests
+        } else if self.head.parkable().is_some() {
+            Need::Asks
+        } else {
+            Need::Works
+        };
+        self.slot.need(need, self.hub.others_wait());
+    }
+
+    /// Asks the CLI for another mode or model.
+    fn wishes(&mut self, session: &Session) {
+        if let Some(mode) = self.head.wanted_mode.clone()
+            && !self.pending.mode
+        {
+            self.pending.mode = true;
+            let handle = session.handle();
+            self.work.push(Box::pin(async move {
+                let done = handle.set_permission_mode(mode).await;
+                Done::Mode(done.map_err(|error| error.to_string()))
+            }));
+        }
+        if let Some(wanted) = self.head.wanted_model.clone()
+            && !self.pending.model
+        {
+            self.pending.model = true;
+            let handle = session.handle();
+            self.work.push(Box::pin(async move {
+                let done = match wanted.model.clone() {
+                    Some(model) => handle.set_model(model).await.map(drop),
+                    None => handle.reset_model().await.map(drop),
+                };
+                Done::Model(wanted.model, done.map_err(|error| error.to_string()))
+            }));
+        }
+    }
+
+    /// Ends the turn that somebody wants to end. A CLI that does not do it is ended.
+    fn interrupt(&mut self, session: &Session) {
+        let Some(turn) = self.head.interrupt else { return };
+        if self.pending.interrupt == Some(turn) {
+            return;
+        }
+        self.pending.interrupt = Some(turn);
+        let (handle, within) = (session.handle(), self.hub.settings().interrupt_within);
+        self.work.push(Box::pin(async move {
+            let asked = async {
+                handle.interrupt().await.map_err(|error| error.to_string())?;
+                let over = handle.watch().wait_for(|known| !known.is_running).await;
+                over.map(drop).ok_or_else(|| "the session has ended".to_owned())
+            };
+            let done = match tokio::time::timeout(within, asked).await {
+                Ok(done) => done,
+                Err(_) => Err(format!("it did not do it within {within:?}")),
+            };
+            Done::Interrupt(done)
+        }));
+    }
+
+    /// Gives the CLI the next message.
+    async fn send(&mut self, session: &Session) -> Result<(), Leave> {
+        let head = &self.head;
+        let (message, turn, begins) = match (&head.turn, head.queue.first()) {
+            (_, None) => return Ok(()),
+            (None, Some(_)) if !head.has_next() => return Ok(()),
+            (None, Some(next)) => (next.message, TurnId::new(), true),
+            (Some(turn), _) => {
+                let is_open = head.interrupt.is_none() && !head.is_asking();
+                let now = head.queue.iter().find(|queued| queued.now);
+                match now.filter(|_| is_open) {
+                    Some(now) => (now.message, turn.id, false),
+                    None => return Ok(()),
+                }
+            }
+        };
+        let stored = match self.hub.store().message(message).await {
+            Ok(Some(stored)) => stored,
+            Ok(None) => {
+                return self.note(format!("the message {message} is not in the store")).await;
+            }
+            // It is tried again.
+            Err(_) => return Ok(()),
+        };
+        let mut content = stored.content;
+        if let Some(story) = self.retold().await? {
+            content.text = format!("{story}\n\n{}", content.text);
+        }
+        let mut happens: Vec<Happening> = Vec::new();
+        if begins {
+            happens.push(TurnBegan { turn, cause: TurnCause::Message }.into());
+        }
+        happens.push(MessageSent { message, turn }.into());
+        self.write(happens).await?;
+        let priority = (!begins).then_some(Priority::Next);
+        if let Err(error) = session.handle().post(content.to_message(message, priority)).await {
+            // The process is gone, and what that means is seen to elsewhere.
+            tracing::info!(session = %self.id, %error, "a message could not be sent");
+        }
+        Ok(())
+    }
+
+    /// Something that was waited for is there.
+    async fn done(&mut self, done: Done, session: &Session) -> Result<(), Leave> {
+        match done {
+            Done::Closed => Ok(()),
+            Done::Withdrawn(approval) => self.withdrawn(approval, session).await,
+            Done::Interrupt(Ok(())) => Ok(()),
+            Done::Interrupt(Err(why)) => {
+                let text =
+                    format!("The turn could not be interrupted ({why}); the process is ended.");
+                // First: when the process is gone, nothing is heard of this any more.
+                self.note(text).await?;
+                let handle = session.handle();
+                self.work.push(Box::pin(async move {
+                    handle.kill().await;
+                    Done::Closed
+                }));
+                Ok(())
+            }
+            Done::Mode(done) => {
+                self.pending.mode = false;
+                match (done, self.head.wanted_mode.clone()) {
+                    (Ok(()), Some(mode)) => self.write(vec![ModeChanged { mode }.into()]).await,
+                    (Ok(()), None) => Ok(()),
+                    (Err(why), _) => {
+                        self.write(vec![WishRefused { wish: Wish::Mode, why }.into()]).await
+                    }
+                }
+            }
+            Done::Model(model, done) => {
+                self.pending.model = false;
+                match done {
+                    Ok(()) => self.write(vec![ModelChanged { model }.into()]).await,
+                    Err(why) => {
+                        self.write(vec![WishRefused { wish: Wish::Model, why }.into()]).await
+                    }
+                }
+            }
+        }
+    }
+
+    /// The CLI says something, and perhaps more at once.
+    async fn heard(
+        &mut self,
+        first: countersign::Message,
+        session: &mut Session,
+    ) -> Result<(), Leave> {
+        let mut head = Head::clone(&self.head);
+        let mut happens = Vec::new();
+        let mut next = Some(first);
+        let mut count = 0;
+        while let Some(message) = next {
+            match hear(&message, &head, &mut self.watching) {
+                Heard::Nothing => {}
+                Heard::Delta(line) => {
+                    if happens.is_empty() {
+                        self.hub.bus().publish_delta(self.id, Arc::from(line));
+                    } else {
+                        // In its place: not before what came before it.
+                        self.flush(&mut happens).await?;
+                        head = Head::clone(&self.head);
+                        self.hub.bus().publish_delta(self.id, Arc::from(line));
+                    }
+                }
+                Heard::Happens(more) => {
+                    for happening in &more {
+                        // What it makes of the session counts for what comes next.
+                        if let Err(refused) = head.apply(head.updated_at, happening) {
+                            tracing::error!(session = %self.id, %refused, "a frame does not fit");
+                        }
+                    }
+                    happens.extend(more);
+                }
+            }
+            count += 1;
+            next = if count < TOGETHER {
+                session.next_message().now_or_never().flatten()
+            } else {
+                None
+            };
+        }
+        self.flush(&mut happens).await?;
+        self.mode_in_force(session).await
+    }
+
+    async fn flush(&mut self, happens: &mut Vec<Happening>) -> Result<(), Leave> {
+        if happens.is_empty() {
+            return Ok(());
+        }
+        let happens = std::mem::take(happens);
+        match self.hub.write(self.id, happens.clone()).await {
+            Ok(head) => self.head = head,
+            Err(error) if error.is_final() => {
+                // What does not fit is left out, and the rest is kept.
+                tracing::error!(session = %self.id, %error, "what the CLI said does not fit");
+                for happening in happens {
+                    match self.hub.write(self.id, vec![happening]).await {
+                        Ok(head) => self.head = head,
+                        Err(error) if error.is_final() => {
+                            tracing::error!(session = %self.id, %error, "an event is left out");
+                        }
+                        Err(error) => return Err(self.unwritten(&error)),
+                    }
+                }
+            }
+            Err(error) => return Err(self.unwritten(&error)),
+        }
+        Ok(())
+    }
+
+    /// Hears everything that was said until now.
+    async fn drain(&mut self, session: &mut Session) -> Result<(), Leave> {
+        while let Some(Some(message)) = session.next_message().now_or_never() {
+            self.heard(message, session).await?;
+        }
+        Ok(())
+    }
+
+    /// Takes note of a mode that the CLI has changed.
+    async fn mode_in_force(&mut self, session: &Session) -> Result<(), Leave> {
+        let Some(mode) = session.handle().snapshot().permission_mode else { return Ok(()) };
+        if mode == self.head.mode || self.pending.mode || self.head.wanted_mode.is_some() {
+            return Ok(());
+        }
+        self.write(vec![ModeChanged { mode }.into()]).await
+    }
+}

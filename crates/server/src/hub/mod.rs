@@ -1,0 +1,197 @@
+//! All sessions: who attends to which, and how many processes there are.
+//!
+//! A session has a task while there is something to be done about it, and is nothing but rows
+//! otherwise. What has to be done follows from its head; whoever changes that calls [`Hub::poke`].
+
+mod attend;
+mod metrics;
+mod recover;
+mod settings;
+mod slots;
+
+use std::collections::HashMap;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use tokio::sync::Notify;
+use tokio_util::sync::CancellationToken;
+use tokio_util::task::TaskTracker;
+
+pub use self::settings::Settings;
+pub(crate) use self::slots::Need;
+pub(crate) use self::slots::Slot;
+use self::slots::Slots;
+use crate::bus::Bus;
+use crate::id::SessionId;
+use crate::session::{Happening, Head};
+use crate::store::{Store, StoreError, Write, WriteError, Written};
+
+/// How long is waited before a store that cannot be used is tried again: at first, and at most.
+const AGAIN: (Duration, Duration) = (Duration::from_millis(100), Duration::from_secs(5));
+
+/// All sessions.
+pub struct Hub {
+    store: Arc<dyn Store>,
+    bus: Arc<Bus>,
+    settings: Settings,
+    slots: Arc<Slots>,
+    /// How many sessions wait for a process.
+    waiting: AtomicUsize,
+    attended: Mutex<HashMap<SessionId, Attended>>,
+    tasks: TaskTracker,
+    /// No process is started any more.
+    closing: CancellationToken,
+    /// Processes end now.
+    ending: CancellationToken,
+}
+
+/// A session that has a task.
+struct Attended {
+    poke: Arc<Notify>,
+    /// Whether something changed since the task last looked.
+    poked: bool,
+}
+
+impl Hub {
+    /// A hub over what is in a store. [`recover`](Self::recover) is to be called before anything else.
+    #[must_use]
+    pub fn new(store: Arc<dyn Store>, bus: Arc<Bus>, settings: Settings) -> Arc<Self> {
+        let slots = Slots::new(settings.live_processes);
+        Arc::new(Self {
+            store,
+            bus,
+            settings,
+            slots,
+            waiting: AtomicUsize::new(0),
+            attended: Mutex::default(),
+            tasks: TaskTracker::new(),
+            closing: CancellationToken::new(),
+            ending: CancellationToken::new(),
+        })
+    }
+
+    /// Where everything is kept.
+    #[must_use]
+    pub fn store(&self) -> &Arc<dyn Store> {
+        &self.store
+    }
+
+    /// Who is told of what happens.
+    #[must_use]
+    pub fn bus(&self) -> &Arc<Bus> {
+        &self.bus
+    }
+
+    /// How sessions are run.
+    #[must_use]
+    pub const fn settings(&self) -> &Settings {
+        &self.settings
+    }
+
+    /// How many processes there are.
+    #[must_use]
+    pub fn live_processes(&self) -> usize {
+        self.slots.taken()
+    }
+
+    /// How many sessions wait for a process.
+    #[must_use]
+    pub fn waiting_for_process(&self) -> usize {
+        self.waiting.load(Ordering::Relaxed)
+    }
+
+    /// Sees to it that what has to be done about a session is done.
+    pub fn poke(self: &Arc<Self>, session: SessionId) {
+        let mut attended = self.attended();
+        if let Some(task) = attended.get_mut(&session) {
+            task.poked = true;
+            task.poke.notify_one();
+            return;
+        }
+        let poke = Arc::new(Notify::new());
+        attended.insert(session, Attended { poke: Arc::clone(&poke), poked: false });
+        drop(attended);
+        let hub = Arc::clone(self);
+        self.tasks.spawn(async move { hub.attend(session, poke).await });
+    }
+
+    /// Whether there is nothing more to do for the task of a session, which is then forgotten.
+    fn is_done(&self, session: SessionId) -> bool {
+        let mut attended = self.attended();
+        let poked = attended.get_mut(&session).is_some_and(|task| std::mem::take(&mut task.poked));
+        if !poked {
+            attended.remove(&session);
+        }
+        !poked
+    }
+
+    fn attended(&self) -> MutexGuard<'_, HashMap<SessionId, Attended>> {
+        self.attended.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Writes what happens in a session, however long the store takes. None when it is refused, or
+    /// when the hub ends first.
+    pub(crate) async fn write(
+        &self,
+        session: SessionId,
+        happenings: Vec<Happening>,
+    ) -> Result<Arc<Head>, WriteError> {
+        let mut wait = AGAIN.0;
+        loop {
+            let write = Write::to(session, happenings.clone());
+            match self.store.write(write).await {
+                Ok(Written::Now { heads, .. }) => {
+                    return heads.into_iter().next().ok_or(WriteError::Store(StoreError::Closed));
+                }
+                // There is no command that it could have been.
+                Ok(Written::Before { .. }) => return Err(WriteError::Store(StoreError::Closed)),
+                Err(WriteError::Store(StoreError::Unavailable(error))) => {
+                    tracing::warn!(%session, %error, "the store cannot be written to; it is tried again");
+                }
+                Err(error) => return Err(error),
+            }
+            tokio::select! {
+                () = tokio::time::sleep(wait) => wait = (wait * 2).min(AGAIN.1),
+                () = self.ending.cancelled() => return Err(WriteError::Store(StoreError::Closed)),
+            }
+        }
+    }
+
+    /// No process is started from now on.
+    #[must_use]
+    pub fn is_closing(&self) -> bool {
+        self.closing.is_cancelled()
+    }
+
+    pub(crate) const fn closing(&self) -> &CancellationToken {
+        &self.closing
+    }
+
+    pub(crate) const fn ending(&self) -> &CancellationToken {
+        &self.ending
+    }
+
+    pub(crate) fn others_wait(&self) -> bool {
+        self.waiting_for_process() > 0
+    }
+
+    /// Ends all processes in order: what waits for a person is parked, what is running has
+    /// [`Settings::shutdown_within`] to come to its end, and goes on when there is a server again.
+    pub async fn close(&self) {
+        self.closing.cancel();
+        self.tasks.close();
+        let bound = self.settings.shutdown_within;
+        if tokio::time::timeout(bound, self.tasks.wait()).await.is_err() {
+            self.ending.cancel();
+            // Ending a process has limits of its own.
+            self.tasks.wait().await;
+        }
+    }
+}
+
+impl std::fmt::Debug for Hub {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Hub").field("settings", &self.settings).finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,61 @@
+//! How sessions are run.
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use countersign::Environment;
+
+/// How sessions are run, for all of them.
+#[derive(Clone, Debug)]
+pub struct Settings {
+    /// The CLI; looked for in the usual places if absent.
+    pub cli: Option<PathBuf>,
+    /// What the environment of the CLI begins with.
+    pub environment: Environment,
+    /// Variables that are set in it besides.
+    pub variables: Vec<(String, String)>,
+    /// How many processes there may be at once.
+    pub live_processes: usize,
+    /// How long a session keeps its process when it has nothing to do.
+    pub idle_after: Duration,
+    /// How long a session keeps its process while a person is asked.
+    pub park_after: Duration,
+    /// How long a person may take; for ever if absent.
+    pub expiry: Option<Duration>,
+    /// How many processes of a session may fail, within [`restarts_within`](Self::restarts_within),
+    /// before it is given up.
+    pub restarts: usize,
+    /// See [`restarts`](Self::restarts).
+    pub restarts_within: Duration,
+    /// Whether sessions may be in the mode in which next to nothing is asked for.
+    pub allow_bypass: bool,
+    /// How long sessions have to come to an end when the server stops.
+    pub shutdown_within: Duration,
+    /// How long a CLI may take to start.
+    pub start_within: Duration,
+    /// How long a CLI may take to interrupt a turn, before it is ended.
+    pub interrupt_within: Duration,
+    /// Whether transcripts are kept in the store, too. Needs 2.1.197.
+    pub mirror: bool,
+}
+
+impl Default for Settings {
+    fn default() -> Self {
+        Self {
+            cli: None,
+            environment: Environment::Inherit,
+            variables: Vec::new(),
+            live_processes: 8,
+            idle_after: Duration::from_secs(10 * 60),
+            park_after: Duration::from_secs(2 * 60),
+            expiry: None,
+            restarts: 3,
+            restarts_within: Duration::from_secs(10 * 60),
+            allow_bypass: false,
+            shutdown_within: Duration::from_secs(20),
+            start_within: Duration::from_secs(60),
+            interrupt_within: Duration::from_secs(10),
+            mirror: true,
+        }
+    }
+}

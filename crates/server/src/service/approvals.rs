@@ -1,0 +1,86 @@
+//! Answers: checked, written, and the first one counts.
+
+use countersign::permission::FreshStart;
+use countersign_protocol::permission::PermissionMode;
+
+use super::sessions::like;
+use super::{AnswerTaken, Caller, Carried, Service, ServiceError};
+use crate::id::{ApprovalId, MessageId, SessionId};
+use crate::session::{
+    Answer, Approval, ApprovalAnswered, ApprovePlan, Created, Happening, MessageContent,
+    MessageQueued, NotAnAnswer, Parent, Refused, Stage,
+};
+use crate::store::Write;
+
+impl Service {
+    /// An approval.
+    ///
+    /// # Errors
+    /// When there is none, or the store cannot be read.
+    pub async fn approval(&self, approval: ApprovalId) -> Result<Approval, ServiceError> {
+        let found = self.hub.store().approval(approval).await?;
+        found.ok_or(ServiceError::NoApproval(approval))
+    }
+
+    /// Answers what a person is asked. The answer is on disk when this returns, and will get to
+    /// where it was asked, whatever happens to the process and to the server.
+    ///
+    /// # Errors
+    /// When somebody was first, it is not asked any more, or it is no answer to what was asked.
+    pub async fn answer(
+        &self,
+        caller: &Caller,
+        approval: ApprovalId,
+        answer: Answer,
+    ) -> Result<Carried<AnswerTaken>, ServiceError> {
+        let asked = self.approval(approval).await?;
+        let session = asked.session;
+        let effects = asked.check(&answer)?;
+        let head = self.session(session).await?;
+        let bypass = PermissionMode::BypassPermissions;
+        let may_bypass = self.hub.settings().allow_bypass && head.mode == bypass;
+        if effects.mode.as_ref() == Some(&bypass) && !may_bypass {
+            return Err(NotAnAnswer::Bypass.into());
+        }
+        let child = effects.fresh_plan.as_ref().map(|_| SessionId::new());
+        let compact = matches!(&answer, Answer::Plan(ApprovePlan { compact: true, .. }));
+        let by = caller.by.clone();
+        let answered = ApprovalAnswered { approval, answer, by: by.clone(), child };
+        let mut happens: Vec<Happening> = vec![answered.into()];
+        if compact && child.is_none() {
+            happens.push(queued("/compact", true, caller).into());
+        }
+        let mut write = Write::to(session, happens);
+        if let (Some(child), Some(plan)) = (child, effects.fresh_plan) {
+            let fresh = FreshStart::new(plan, PermissionMode::AcceptEdits);
+            let created = Created {
+                mode: fresh.mode.clone(),
+                parent: Some(Parent::Plan { session, approval }),
+                ..like(&head, caller)
+            };
+            let first = queued(&fresh.prompt(), false, caller);
+            write = write.and_to(child, vec![created.into(), first.into()]);
+        }
+        let receipt = AnswerTaken { session, approval, child };
+        let carried = self.carry(caller, receipt, write).await;
+        match carried {
+            Err(ServiceError::Refused(Refused::Answered(_) | Refused::NotOpen(_))) => {
+                let now = self.approval(approval).await?;
+                // The log has the last word; the row follows it in the same transaction.
+                debug_assert_ne!(now.stage, Stage::Open);
+                Err(ServiceError::NotOpen(Box::new(now)))
+            }
+            other => other,
+        }
+    }
+}
+
+fn queued(text: &str, first: bool, caller: &Caller) -> MessageQueued {
+    MessageQueued {
+        message: MessageId::new(),
+        content: MessageContent::text(text),
+        now: false,
+        first,
+        by: caller.by.clone(),
+    }
+}

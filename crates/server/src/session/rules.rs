@@ -1,0 +1,151 @@
+//! The rules that a session was given while it ran.
+//!
+//! The CLI keeps rules of a session in its memory and forgets them with its process. So they are
+//! kept here and given again when the session is resumed.
+
+use countersign_protocol::permission::{
+    PermissionMode, PermissionRule, PermissionUpdate, RuleBehavior, UpdateDestination,
+};
+use jiff::Timestamp;
+use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
+
+use crate::id::ApprovalId;
+
+/// Rules and folders in force for a session, in the order in which they came.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+pub struct Rules {
+    /// The rules.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub rules: Vec<Rule>,
+    /// Folders that tools may use besides.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub folders: Vec<String>,
+}
+
+/// A rule in force.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+pub struct Rule {
+    /// As it stands in a settings file, such as `Bash(npm test:*)`.
+    pub rule: String,
+    /// `allow`, `deny` or `ask`.
+    #[schema(value_type = String)]
+    pub behavior: RuleBehavior,
+    /// Where the CLI keeps it: `session` or `cliArg`.
+    #[schema(value_type = String)]
+    pub destination: UpdateDestination,
+    /// The answer that it came with.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub approval: Option<ApprovalId>,
+    /// Since when.
+    #[schema(value_type = String, format = DateTime)]
+    pub since: Timestamp,
+}
+
+/// Whether the CLI forgets what goes there with its process.
+fn is_forgotten(destination: &UpdateDestination) -> bool {
+    matches!(destination, UpdateDestination::Session | UpdateDestination::CliArg)
+}
+
+/// A rule as it stands in a settings file.
+#[must_use]
+pub fn rule_text(rule: &PermissionRule) -> String {
+    match &rule.rule_content {
+        Some(content) => format!("{}({content})", rule.tool_name),
+        None => rule.tool_name.clone(),
+    }
+}
+
+impl Rules {
+    /// Whether there are none.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.rules.is_empty() && self.folders.is_empty()
+    }
+
+    /// Takes over what an update changes, as far as the CLI would forget it.
+    pub fn update(
+        &mut self,
+        update: &PermissionUpdate,
+        approval: Option<ApprovalId>,
+        since: Timestamp,
+    ) {
+        match update {
+            PermissionUpdate::AddRules(change) if is_forgotten(&change.destination) => {
+                for rule in &change.rules {
+                    let rule = Rule {
+                        rule: rule_text(rule),
+                        behavior: change.behavior.clone(),
+                        destination: change.destination.clone(),
+                        approval,
+                        since,
+                    };
+                    if !self.rules.iter().any(|known| known.is_same(&rule)) {
+                        self.rules.push(rule);
+                    }
+                }
+            }
+            PermissionUpdate::ReplaceRules(change) if is_forgotten(&change.destination) => {
+                self.rules.retain(|known| {
+                    known.behavior != change.behavior || known.destination != change.destination
+                });
+                let add = PermissionUpdate::AddRules(change.clone());
+                self.update(&add, approval, since);
+            }
+            PermissionUpdate::RemoveRules(change) if is_forgotten(&change.destination) => {
+                let gone: Vec<_> = change.rules.iter().map(rule_text).collect();
+                self.rules.retain(|known| {
+                    known.behavior != change.behavior
+                        || known.destination != change.destination
+                        || !gone.contains(&known.rule)
+                });
+            }
+            PermissionUpdate::AddDirectories(change) if is_forgotten(&change.destination) => {
+                for folder in &change.directories {
+                    if !self.folders.contains(folder) {
+                        self.folders.push(folder.clone());
+                    }
+                }
+            }
+            PermissionUpdate::RemoveDirectories(change) if is_forgotten(&change.destination) => {
+                self.folders.retain(|folder| !change.directories.contains(folder));
+            }
+            _ => {}
+        }
+    }
+
+    /// The settings that give them to a CLI again.
+    #[must_use]
+    pub fn to_settings(&self) -> Option<serde_json::Value> {
+        if self.is_empty() {
+            return None;
+        }
+        let of = |behavior: RuleBehavior| -> Vec<&str> {
+            let rules = self.rules.iter().filter(|rule| rule.behavior == behavior);
+            rules.map(|rule| &*rule.rule).collect()
+        };
+        Some(serde_json::json!({"permissions": {
+            "allow": of(RuleBehavior::Allow),
+            "deny": of(RuleBehavior::Deny),
+            "ask": of(RuleBehavior::Ask),
+            "additionalDirectories": self.folders,
+        }}))
+    }
+}
+
+impl Rule {
+    fn is_same(&self, other: &Self) -> bool {
+        self.rule == other.rule
+            && self.behavior == other.behavior
+            && self.destination == other.destination
+    }
+}
+
+/// The mode that the last of these updates sets for the session.
+#[must_use]
+pub fn mode_set_by(updates: &[PermissionUpdate]) -> Option<&PermissionMode> {
+    updates.iter().rev().find_map(|update| match update {
+        PermissionUpdate::SetMode(set) => Some(&set.mode),
+        _ => None,
+    })
+}

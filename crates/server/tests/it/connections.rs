@@ -1,0 +1,142 @@
+//! How connections come in, and how they end.
+
+use std::time::Duration;
+
+use countersign_server::access::Scope;
+use countersign_server::config::Config;
+use countersign_server::web::serve::{BindError, Ended, Server};
+use tokio::io::{AsyncBufReadExt as _, AsyncReadExt as _, AsyncWriteExt as _, BufReader};
+use tokio::net::TcpStream;
+
+use crate::house::{House, request};
+
+fn config(file: &str) -> Config {
+    toml::from_str(file).unwrap()
+}
+
+#[tokio::test]
+async fn an_address_that_others_reach_is_not_listened_on_without_tls_or_a_word() {
+    for listen in ["0.0.0.0:0", "[::]:0", "192.0.2.1:0"] {
+        let error = Server::bind(&config(&format!("listen = \"{listen}\""))).await.unwrap_err();
+        assert!(matches!(error, BindError::NonLoopback { .. }), "{listen}: {error}");
+    }
+    let word = "listen = \"0.0.0.0:0\"\nallow_non_loopback_without_tls = true";
+    assert!(Server::bind(&config(word)).await.is_ok());
+}
+
+#[tokio::test]
+async fn tls_that_cannot_be_had_is_not_gone_without() {
+    let file = "listen = \"127.0.0.1:0\"\ntls = { certificate = \"/no/such\", key = \"/no/such\" }";
+    assert!(matches!(Server::bind(&config(file)).await, Err(BindError::Tls(_))));
+}
+
+#[tokio::test]
+async fn an_address_that_is_taken_is_said() {
+    let house = House::new().await;
+    let error =
+        Server::bind(&config(&format!("listen = \"{}\"", house.address))).await.unwrap_err();
+    assert!(error.to_string().contains("choose another with --listen"), "{error}");
+}
+
+#[tokio::test(start_paused = true)]
+async fn who_says_nothing_or_stops_in_the_middle_is_let_go() {
+    let house = House::new().await;
+    for text in ["", "GET / HT", "GET / HTTP/1.1\r\nHost: a\r\nX-Slow: "] {
+        let mut stream = TcpStream::connect(house.address).await.unwrap();
+        stream.write_all(text.as_bytes()).await.unwrap();
+        let mut bytes = Vec::new();
+        // Time flies while everybody waits.
+        drop(stream.read_to_end(&mut bytes).await);
+        let said = String::from_utf8_lossy(&bytes);
+        assert!(said.is_empty() || said.starts_with("HTTP/1.1 408"), "{said}");
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn beyond_the_limit_a_connection_waits_for_another_to_end() {
+    let house = House::with("[limits]\nconnections = 1\n").await;
+    let first = TcpStream::connect(house.address).await.unwrap();
+    let mut first = BufReader::new(first);
+    let ask = format!("GET /healthz HTTP/1.1\r\nHost: {}\r\n\r\n", house.address);
+    first.write_all(ask.as_bytes()).await.unwrap();
+    let mut line = String::new();
+    first.read_line(&mut line).await.unwrap();
+    assert_eq!(line, "HTTP/1.1 200 OK\r\n");
+
+    let mut second = BufReader::new(TcpStream::connect(house.address).await.unwrap());
+    second.write_all(ask.as_bytes()).await.unwrap();
+    let mut line = String::new();
+    let waiting = tokio::time::timeout(Duration::from_secs(1), second.read_line(&mut line)).await;
+    assert!(waiting.is_err(), "{line}");
+    drop(first);
+    let mut rest = String::new();
+    second.read_line(&mut rest).await.unwrap();
+    assert_eq!(line + &rest, "HTTP/1.1 200 OK\r\n");
+}
+
+/// A connection on which events are listened to, after the first of them.
+async fn listening(house: &House) -> BufReader<TcpStream> {
+    let bearer = house.bearer(Scope::Read).await;
+    let host = format!("Host: {}", house.address);
+    let mut stream = BufReader::new(TcpStream::connect(house.address).await.unwrap());
+    let ask = request("GET /api/v1/events", &[&host, &bearer], "");
+    stream.write_all(ask.as_bytes()).await.unwrap();
+    until(&mut stream, "data: b").await;
+    stream
+}
+
+/// Reads until a line begins like this; fails when there is none.
+async fn until(stream: &mut BufReader<TcpStream>, begins: &str) {
+    let mut line = String::new();
+    while !line.starts_with(begins) {
+        line.clear();
+        assert_ne!(stream.read_line(&mut line).await.unwrap(), 0, "it ended before {begins}");
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn events_go_on_beyond_the_time_of_a_request() {
+    let house = House::with("[limits]\nrequest = \"1s\"\n").await;
+    let mut stream = listening(&house).await;
+    // Each comes after fifteen seconds of silence.
+    for _ in 0..10 {
+        until(&mut stream, ": still here").await;
+    }
+}
+
+#[tokio::test]
+async fn on_the_way_out_requests_are_finished_and_events_end() {
+    // Less than a connection is kept on which nothing is said.
+    let house = House::with("[limits]\nshutdown_within = \"5s\"\n").await;
+    let mut events = listening(&house).await;
+    let mut idle = TcpStream::connect(house.address).await.unwrap();
+    let ask = format!("GET /healthz HTTP/1.1\r\nHost: {}\r\n\r\n", house.address);
+    idle.write_all(ask.as_bytes()).await.unwrap();
+    let mut some = [0; 1];
+    idle.read_exact(&mut some).await.unwrap();
+
+    house.stop.cancel();
+    let mut rest = String::new();
+    events.read_to_string(&mut rest).await.unwrap();
+    assert!(rest.ends_with("0\r\n\r\n"), "it ends as it should, and is not cut: {rest:?}");
+    idle.read_to_string(&mut rest).await.unwrap();
+    assert_eq!(house.ended.await.unwrap(), Ended { cut: 0 });
+    assert!(TcpStream::connect(house.address).await.is_err(), "nobody listens any more");
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_does_not_end_is_cut_when_the_time_is_over() {
+    let house = House::with("[limits]\nrequest = \"1d\"\nshutdown_within = \"5s\"\n").await;
+    let bearer = house.bearer(Scope::Read).await;
+    let host = format!("Host: {}", house.address);
+    let mut stuck = TcpStream::connect(house.address).await.unwrap();
+    let ask = request("GET /api/v1/never", &[&host, &bearer], "");
+    stuck.write_all(ask.as_bytes()).await.unwrap();
+    // The next one is answered after the first one has begun.
+    house.ask("GET /healthz", &[], "").await;
+    house.stop.cancel();
+    assert_eq!(house.ended.await.unwrap(), Ended { cut: 1 });
+    let mut rest = Vec::new();
+    drop(stuck.read_to_end(&mut rest).await);
+    assert!(rest.is_empty());
+}

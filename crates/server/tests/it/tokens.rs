@@ -1,0 +1,214 @@
+//! Who is let in, over the network.
+
+use countersign_server::access::{NewToken, Scope};
+use jiff::SignedDuration;
+use serde_json::{Value, json};
+
+use crate::house::House;
+
+#[tokio::test]
+async fn without_a_token_nothing_is_to_be_had() {
+    let house = House::new().await;
+    for line in [
+        "GET /api/v1/see",
+        "GET /api/v1/events",
+        "GET /api/v1/forgotten",
+        "POST /api/v1/forgotten",
+        "POST /api/v1/decide",
+        "GET /api/v1/tokens",
+        "POST /api/v1/tokens",
+        "DELETE /api/v1/tokens/0192f0c1-2345-7000-8000-000000000000",
+        "GET /api/v1/browsers",
+        "GET /api/v1/me",
+        "POST /api/v1/login-links",
+        "POST /api/v1/logout",
+        "GET /metrics",
+    ] {
+        let answer = house.ask(line, &[], "").await;
+        assert_eq!((answer.status, &*answer.problem()), (401, "not-signed-in"), "{line}");
+        assert_eq!(answer.header("www-authenticate"), Some("Bearer realm=\"countersign\""));
+    }
+}
+
+#[tokio::test]
+async fn a_wrong_token_is_refused() {
+    let house = House::new().await;
+    let (text, id) = house.token(Scope::Admin).await;
+    let (other, _) = house.token(Scope::Admin).await;
+    let secret = other.expose().rsplit_once('_').unwrap().1;
+    for wrong in [
+        format!("Authorization: Bearer cst_{}_{secret}", id.uuid().simple()),
+        format!("Authorization: Bearer {}x", text.expose()),
+        format!("Authorization: Basic {}", text.expose()),
+        format!("Authorization: {}", text.expose()),
+        "Authorization: Bearer".into(),
+    ] {
+        let answer = house.ask("GET /api/v1/see", &[&wrong], "").await;
+        assert_eq!((answer.status, &*answer.problem()), (401, "not-signed-in"), "{wrong}");
+        assert!(!answer.body.contains(secret), "what was sent is not sent back");
+    }
+}
+
+#[tokio::test]
+async fn a_token_counts_only_in_its_header() {
+    let house = House::new().await;
+    let (text, _) = house.token(Scope::Admin).await;
+    let text = text.expose();
+    let cookie = format!("Cookie: countersign-{}={text}", house.address.port());
+    for (line, header) in [
+        (format!("GET /api/v1/see?token={text}"), "X-A: b"),
+        (format!("GET /api/v1/see?access_token={text}"), "X-A: b"),
+        ("GET /api/v1/see".into(), &*format!("X-Api-Key: {text}")),
+        ("GET /api/v1/see".into(), &*cookie),
+    ] {
+        assert_eq!(house.ask(&line, &[header], "").await.status, 401, "{line} {header}");
+    }
+}
+
+#[tokio::test]
+async fn a_revoked_token_is_refused_at_once_and_its_browsers_with_it() {
+    let house = House::new().await;
+    let admin = house.bearer(Scope::Admin).await;
+    let (text, id) = house.token(Scope::Decide).await;
+    let bearer = format!("Authorization: Bearer {}", text.expose());
+    let signed_in = house.sign_in(&house.code(&bearer).await).await;
+    let cookie = signed_in.header("set-cookie").unwrap().split(';').next().unwrap();
+    let cookie = format!("Cookie: {cookie}");
+    for header in [&bearer, &cookie] {
+        assert_eq!(house.ask("GET /api/v1/see", &[header], "").await.status, 200);
+    }
+    let line = format!("DELETE /api/v1/tokens/{id}");
+    assert_eq!(house.ask(&line, &[&admin], "").await.status, 204);
+    let answer = house.ask("GET /api/v1/see", &[&bearer], "").await;
+    assert_eq!((answer.status, &*answer.problem()), (401, "not-signed-in"));
+    assert!(answer.body.contains("revoked"), "{}", answer.body);
+    assert_eq!(house.ask("GET /api/v1/see", &[&cookie], "").await.status, 401);
+}
+
+#[tokio::test]
+async fn an_expired_token_is_refused() {
+    let house = House::new().await;
+    let expires_at = Some(house.access.now() + SignedDuration::from_mins(5));
+    let new = NewToken { name: "short".into(), scope: Scope::Admin, expires_at };
+    let (text, _) = house.access.create_token(new).await.unwrap();
+    let bearer = format!("Authorization: Bearer {}", text.expose());
+    assert_eq!(house.ask("GET /api/v1/see", &[&bearer], "").await.status, 200);
+    house.clock.pass(SignedDuration::from_mins(5));
+    let answer = house.ask("GET /api/v1/see", &[&bearer], "").await;
+    assert_eq!((answer.status, &*answer.problem()), (401, "not-signed-in"));
+    assert!(answer.body.contains("expired"), "{}", answer.body);
+}
+
+#[tokio::test]
+async fn a_token_may_do_what_its_scope_says_and_no_more() {
+    let house = House::new().await;
+    for scope in Scope::ALL {
+        let bearer = house.bearer(scope).await;
+        for (line, needed) in [
+            ("GET /api/v1/see", Scope::Read),
+            ("GET /metrics", Scope::Read),
+            ("GET /api/v1/forgotten", Scope::Read),
+            ("POST /api/v1/login-links", Scope::Read),
+            ("POST /api/v1/decide", Scope::Decide),
+            ("POST /api/v1/forgotten", Scope::Decide),
+            ("POST /api/v1/manage", Scope::Admin),
+            ("GET /api/v1/tokens", Scope::Admin),
+            ("GET /api/v1/browsers", Scope::Admin),
+        ] {
+            let answer = house.ask(line, &[&bearer], "").await;
+            if scope.includes(needed) {
+                assert!(matches!(answer.status, 200 | 201), "{scope} {line}: {answer:?}");
+            } else {
+                assert_eq!(
+                    (answer.status, &*answer.problem()),
+                    (403, "scope-too-low"),
+                    "{scope} {line}"
+                );
+                let asked: Scope = answer.json()["needed"].as_str().unwrap().parse().unwrap();
+                assert!(!scope.includes(asked), "{scope} {line} {asked}");
+            }
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_handler_knows_who_asks_and_from_where() {
+    let house = House::new().await;
+    let (text, id) = house.token(Scope::Decide).await;
+    let bearer = format!("Authorization: Bearer {}", text.expose());
+    let answer = house.ask("GET /api/v1/see", &[&bearer, "X-Forwarded-For: 192.0.2.7"], "").await;
+    let expected = json!({
+        "who": { "kind": "token", "id": id, "name": "test" },
+        "scope": "decide",
+        "from": "127.0.0.1",
+    });
+    assert_eq!(answer.json(), expected);
+}
+
+#[tokio::test]
+async fn tokens_are_made_listed_and_revoked_over_the_network() {
+    let house = House::new().await;
+    let admin = house.bearer(Scope::Admin).await;
+    let kind = "Content-Type: application/json";
+    let body = r#"{"name":"ci","scope":"read"}"#;
+    let made = house.ask("POST /api/v1/tokens", &[&admin, kind], body).await;
+    assert_eq!(made.status, 201, "{made:?}");
+    let made = made.json();
+    let bearer = format!("Authorization: Bearer {}", made["secret"].as_str().unwrap());
+    assert_eq!(house.ask("GET /api/v1/see", &[&bearer], "").await.status, 200);
+
+    let list = house.ask("GET /api/v1/tokens", &[&admin], "").await;
+    let tokens = list.json()["tokens"].as_array().unwrap().clone();
+    assert_eq!(tokens.len(), 2);
+    assert_eq!(tokens[1]["id"], made["token"]["id"]);
+    assert!(!list.body.contains(made["secret"].as_str().unwrap()));
+    assert!(tokens.iter().all(|token| token.get("hash").is_none()));
+
+    let line = format!("DELETE /api/v1/tokens/{}", made["token"]["id"].as_str().unwrap());
+    assert_eq!(house.ask(&line, &[&admin], "").await.status, 204);
+    assert_eq!(house.ask("GET /api/v1/see", &[&bearer], "").await.status, 401);
+    for (id, status) in [("0192f0c1-2345-7000-8000-000000000000", 404), ("seven", 400)] {
+        let line = format!("DELETE /api/v1/tokens/{id}");
+        assert_eq!(house.ask(&line, &[&admin], "").await.status, status);
+    }
+    for (body, status) in [
+        (r#"{"name":"","scope":"read"}"#, 422),
+        (r#"{"name":"a","scope":"root"}"#, 422),
+        (r#"{"name":"a","scope":"read","expires_at":"2020-01-01T00:00:00Z"}"#, 422),
+        (r#"{"name":"a","scope":"read","admin":true}"#, 422),
+    ] {
+        let answer = house.ask("POST /api/v1/tokens", &[&admin, kind], body).await;
+        assert_eq!((answer.status, &*answer.problem()), (status, "bad-body"), "{body}");
+    }
+}
+
+#[tokio::test]
+async fn who_fails_again_and_again_is_told_to_wait_and_others_are_let_in() {
+    let house = House::new().await;
+    let good = house.bearer(Scope::Read).await;
+    let mut last = None;
+    for _ in 0..25 {
+        last = Some(house.ask("GET /api/v1/see", &["Authorization: Bearer cst_x"], "").await);
+    }
+    let last = last.unwrap();
+    assert_eq!((last.status, &*last.problem()), (429, "too-many-failures"));
+    assert!(last.header("retry-after").unwrap().parse::<u32>().unwrap() > 0);
+    assert_eq!(house.ask("GET /api/v1/see", &[&good], "").await.status, 200);
+}
+
+#[tokio::test]
+async fn health_is_for_everybody_and_metrics_are_for_those_who_may_read() {
+    let house = House::new().await;
+    let answer = house.ask("GET /healthz", &[], "").await;
+    assert_eq!((answer.status, answer.json()), (200, json!({"status": "ok"})));
+    let answer = house.ask("GET /readyz", &[], "").await;
+    assert_eq!((answer.status, &*answer.problem()), (503, "not-ready"));
+    assert_eq!(answer.json()["detail"], Value::from("the store is gone"));
+    let bearer = house.bearer(Scope::Read).await;
+    house.ask("GET /api/v1/number/7", &[&bearer], "").await;
+    let answer = house.ask("GET /metrics", &[&bearer], "").await;
+    assert!(answer.header("content-type").unwrap().starts_with("application/openmetrics-text"));
+    let counted = r#"countersign_http_requests_total{method="GET",route="/api/v1/number/{number}",status="200"} 1"#;
+    assert!(answer.body.contains(counted), "{}", answer.body);
+    assert!(answer.body.contains("countersign_http_connections 1\n"), "{}", answer.body);
+}

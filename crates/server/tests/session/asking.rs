@@ -1,0 +1,231 @@
+//! Tools that people are asked about, and what their answers do.
+
+use std::time::Duration;
+
+use countersign_server::session::{
+    Allow, Answer, ChosenSuggestion, Happening, Head, Stage, State, TurnEnd,
+};
+use libtest_mimic::Trial;
+use serde_json::json;
+
+use crate::kit::{Cli, Outcome, World, on_all};
+
+pub(crate) fn trials() -> Vec<Trial> {
+    [
+        on_all("asking::allowed", allowed),
+        on_all("asking::allowed_with_another_input", another_input),
+        on_all("asking::allowed_with_a_suggestion", suggestion),
+        on_all("asking::denied", denied),
+        on_all("asking::denied_and_stopped", denied_and_stopped),
+        on_all("asking::the_first_answer_wins", first_wins),
+        on_all("asking::two_at_once_in_reverse", in_reverse),
+        on_all("asking::parked_and_answered", parked_and_answered),
+        on_all("asking::parked_and_stopped", parked_and_stopped),
+        on_all("asking::nobody_answers_in_time", expired),
+    ]
+    .into_iter()
+    .flatten()
+    .collect()
+}
+
+/// The model writes a file and says so; then it has one thing more to say. Where its call cannot be
+/// brought back, it is told to make it again, and does.
+pub(crate) const WRITE: &str = r#"
+[[answer]]
+when = { text = "Make the call again" }
+tool = { name = "Write", input = { file_path = "${cwd}/new.txt", content = "new\n" } }
+
+[[answer]]
+text = "I will write it."
+tool = { name = "Write", input = { file_path = "${cwd}/new.txt", content = "new\n" } }
+
+[[answer]]
+when = { error = true, tool = "Write" }
+text = "I read: ${result}"
+
+[[answer]]
+text = "That was it."
+
+[[answer]]
+text = "And more."
+"#;
+
+/// Two files at once: what only reads does not wait for its neighbour.
+const TWO: &str = r#"
+[[answer]]
+tools = [
+    { name = "Read", input = { file_path = "${home}/one.txt" }, result = "one" },
+    { name = "Read", input = { file_path = "${home}/two.txt" }, result = "two" },
+]
+
+[[answer]]
+text = "Both are decided."
+"#;
+
+async fn allowed(cli: Cli) -> Outcome {
+    let world = World::new(cli, WRITE).await;
+    let session = world.create("Write it.").await;
+    let asked = world.asked(session).await;
+    assert_eq!(asked.tool, "Write");
+    assert!(!world.has_file("new.txt"));
+    world.answer(&asked, Answer::allow()).await;
+    let head = world.at_rest(session).await;
+    assert!(world.has_file("new.txt"));
+    assert_eq!(head.state(), State::Ready);
+    assert_eq!(world.stages(session).await, [Stage::Done]);
+    let seen =
+        world.count(session, |happening| matches!(happening, Happening::ToolCalled(_))).await;
+    assert_eq!(seen, 1, "the gate has seen it");
+    assert!(head.usage.output_tokens > 0 && head.usage.cost_usd > 0.0, "{:?}", head.usage);
+    world.say(session, "Go on.").await;
+    world.at_rest(session).await;
+    assert_eq!(world.last_text(session).await, "And more.");
+    world.close().await
+}
+
+async fn another_input(cli: Cli) -> Outcome {
+    let world = World::new(cli, WRITE).await;
+    let session = world.create("Write it.").await;
+    let asked = world.asked(session).await;
+    let file = world.lab.work().join("other.txt");
+    let input = json!({"file_path": file, "content": "other\n"});
+    let allow = Allow { input: Some(input.into()), ..Allow::default() };
+    world.answer(&asked, Answer::Allow(allow)).await;
+    world.at_rest(session).await;
+    assert!(world.has_file("other.txt") && !world.has_file("new.txt"));
+    world.close().await
+}
+
+/// What the CLI suggests for a write is the mode in which edits are not asked for. It is in force for
+/// this process, and for the next one.
+async fn suggestion(cli: Cli) -> Outcome {
+    const TWICE: &str = r#"
+[[answer]]
+tool = { name = "Write", input = { file_path = "${cwd}/one.txt", content = "one\n" } }
+
+[[answer]]
+text = "One."
+
+[[answer]]
+tool = { name = "Write", input = { file_path = "${cwd}/two.txt", content = "two\n" } }
+
+[[answer]]
+text = "Two."
+"#;
+    let world = World::new(cli, TWICE).await;
+    let session = world.create("Write one.").await;
+    let asked = world.asked(session).await;
+    let chosen = ChosenSuggestion { number: 0, destination: None };
+    let allow = Allow { suggestions: vec![chosen], ..Allow::default() };
+    world.answer(&asked, Answer::Allow(allow)).await;
+    let head = world.at_rest(session).await;
+    assert_eq!(head.mode.as_str(), "acceptEdits");
+    world.stop(session).await;
+    world.say(session, "Write two.").await;
+    world.at_rest(session).await;
+    assert!(world.has_file("two.txt"));
+    assert_eq!(world.stages(session).await, [Stage::Done], "nobody was asked again");
+    world.close().await
+}
+
+async fn denied(cli: Cli) -> Outcome {
+    let world = World::new(cli, WRITE).await;
+    let session = world.create("Write it.").await;
+    let asked = world.asked(session).await;
+    world.answer(&asked, Answer::deny("not on a Sunday")).await;
+    world.at_rest(session).await;
+    assert!(!world.has_file("new.txt"));
+    assert!(world.last_text(session).await.contains("not on a Sunday"));
+    assert_eq!(world.stages(session).await, [Stage::Done]);
+    world.close().await
+}
+
+async fn denied_and_stopped(cli: Cli) -> Outcome {
+    let world = World::new(cli, WRITE).await;
+    let session = world.create("Write it.").await;
+    let asked = world.asked(session).await;
+    world.answer(&asked, Answer::deny_and_stop("no")).await;
+    world.at_rest(session).await;
+    assert!(!world.has_file("new.txt"));
+    assert_eq!(world.turn_ends(session).await, [TurnEnd::Interrupted]);
+    assert_eq!(world.stages(session).await, [Stage::Done]);
+    world.close().await
+}
+
+async fn first_wins(cli: Cli) -> Outcome {
+    let world = World::new(cli, WRITE).await;
+    let session = world.create("Write it.").await;
+    let asked = world.asked(session).await;
+    world.answer(&asked, Answer::deny("first")).await;
+    let second = world.client.answer(asked.id, Answer::allow()).await.unwrap_err();
+    let approval = second.already_answered().unwrap();
+    assert_eq!(approval.given.unwrap().answer, Answer::deny("first"));
+    world.at_rest(session).await;
+    assert!(!world.has_file("new.txt"));
+    world.close().await
+}
+
+async fn in_reverse(cli: Cli) -> Outcome {
+    let world = World::new(cli, TWO).await;
+    world.files_at_home();
+    let session = world.create("Read both.").await;
+    let head = world.until(session, "asking for both", |head| head.approvals.len() == 2).await;
+    let mut open: Vec<_> = head.approvals.keys().copied().collect();
+    open.reverse();
+    world.client.answer(open[0], Answer::allow()).await?;
+    world.until(session, "half done", |head| head.approvals.len() == 1).await;
+    assert_eq!(world.head(session).await.state(), State::Waiting);
+    world.client.answer(open[1], Answer::deny("no")).await?;
+    world.at_rest(session).await;
+    let refused = world.client.approval(open[1]).await?.tool_use_id.unwrap();
+    for (call, is_error) in world.results(session).await {
+        assert_eq!(is_error, call == refused, "{call}");
+    }
+    assert_eq!(world.stages(session).await, [Stage::Done, Stage::Done]);
+    world.close().await
+}
+
+async fn parked_and_answered(cli: Cli) -> Outcome {
+    let world =
+        World::with(cli, WRITE, |config| config.limits.park_after = Some(Duration::ZERO)).await;
+    let session = world.create("Write it.").await;
+    let asked = world.asked(session).await;
+    world.until(session, "parked", |head| head.state() == State::Parked).await;
+    let world = world.restart().await;
+    assert_eq!(world.head(session).await.state(), State::Parked);
+    world.answer(&asked, Answer::allow()).await;
+    world.at_rest(session).await;
+    assert!(world.has_file("new.txt"));
+    assert_eq!(world.stages(session).await, [Stage::Done]);
+    assert_eq!(world.last_text(session).await, "That was it.");
+    assert_eq!(world.turn_ends(session).await, [TurnEnd::Done], "it is one turn");
+    world.close().await
+}
+
+/// A refusal that ends the turn needs no process.
+async fn parked_and_stopped(cli: Cli) -> Outcome {
+    let world =
+        World::with(cli, WRITE, |config| config.limits.park_after = Some(Duration::ZERO)).await;
+    let session = world.create("Write it.").await;
+    let asked = world.asked(session).await;
+    world.until(session, "parked", |head| head.state() == State::Parked).await;
+    world.answer(&asked, Answer::deny_and_stop("no")).await;
+    let head = world.at_rest(session).await;
+    assert_eq!((head.state(), head.generation), (State::Idle, 1));
+    world.say(session, "Go on.").await;
+    world.at_rest(session).await;
+    assert!(!world.has_file("new.txt"));
+    world.close().await
+}
+
+async fn expired(cli: Cli) -> Outcome {
+    let limit = Some(Duration::from_millis(200));
+    let world = World::with(cli, WRITE, |config| config.limits.approval_expiry = limit).await;
+    let session = world.create("Write it.").await;
+    world.until(session, "asking", Head::is_asking).await;
+    world.at_rest(session).await;
+    assert_eq!(world.stages(session).await, [Stage::Expired]);
+    assert_eq!(world.turn_ends(session).await, [TurnEnd::Interrupted]);
+    assert!(!world.has_file("new.txt"));
+    world.close().await
+}

@@ -1,0 +1,282 @@
+//! Plans and questions.
+
+use std::time::Duration;
+
+use countersign_server::session::{
+    Answer, ApprovalKind, ApprovePlan, Happening, KeepPlanning, Parent, PlanWay, QuestionAnswer,
+    Reply, Skip, Stage, State, TurnEnd,
+};
+use libtest_mimic::Trial;
+
+use crate::kit::{Cli, Outcome, World, on_all};
+
+pub(crate) fn trials() -> Vec<Trial> {
+    [
+        on_all("plans::accept_edits", accept_edits),
+        on_all("plans::approve_manually", manually),
+        on_all("plans::keep_planning", keep_planning),
+        on_all("plans::edited", edited),
+        on_all("plans::clear_context", clear_context),
+        on_all("plans::clear_context_while_parked", clear_context_parked),
+        on_all("plans::parked_and_approved", parked_and_approved),
+        on_all("plans::entering_plan_mode", entering),
+        on_all("plans::not_entering_plan_mode", not_entering),
+        on_all("questions::answered", answered),
+        on_all("questions::skipped", skipped),
+        on_all("questions::replied_to", replied),
+        on_all("questions::parked_and_answered", question_parked),
+    ]
+    .into_iter()
+    .flatten()
+    .collect()
+}
+
+/// The model writes its plan to the file that the CLI names, shows it, and does it.
+const PLAN: &str = r##"
+[[answer]]
+when = { text = "Implement the following plan" }
+tool = { name = "Write", input = { file_path = "${cwd}/fresh.txt", content = "fresh\n" } }
+
+[[answer]]
+when = { first = "Implement the following plan" }
+text = "It is done afresh."
+
+[[answer]]
+tool = { name = "Write", input = { file_path = "${plan_file}", content = "# Plan\n\n1. Write it.\n" } }
+
+[[answer]]
+tool = { name = "ExitPlanMode", input = {} }
+
+[[answer]]
+when = { error = true, tool = "ExitPlanMode" }
+text = "I read: ${result}"
+
+[[answer]]
+tool = { name = "Write", input = { file_path = "${cwd}/new.txt", content = "new\n" } }
+
+[[answer]]
+text = "The plan is done."
+
+[[answer]]
+text = "And more."
+"##;
+
+fn approve(choice: PlanWay) -> ApprovePlan {
+    ApprovePlan { choice, plan: None, grant_prompts: false, compact: false }
+}
+
+async fn accept_edits(cli: Cli) -> Outcome {
+    let world = World::new(cli, PLAN).await;
+    let session = world.create_in("Make a plan.", "plan").await;
+    let asked = world.asked(session).await;
+    assert_eq!((asked.kind, asked.round), (ApprovalKind::Plan, Some(1)));
+    assert!(asked.request.as_str().contains("1. Write it."), "{}", asked.request);
+    world.answer(&asked, Answer::Plan(approve(PlanWay::AcceptEdits))).await;
+    let head = world.at_rest(session).await;
+    assert!(world.has_file("new.txt"));
+    assert_eq!(head.mode.as_str(), "acceptEdits");
+    assert_eq!(world.last_text(session).await, "The plan is done.");
+    world.close().await
+}
+
+async fn manually(cli: Cli) -> Outcome {
+    let world = World::new(cli, PLAN).await;
+    let session = world.create_in("Make a plan.", "plan").await;
+    let asked = world.asked(session).await;
+    world.answer(&asked, Answer::Plan(approve(PlanWay::ApproveManually))).await;
+    world
+        .until(session, "at the next question", |head| {
+            head.approvals.values().any(|pending| pending.kind == ApprovalKind::Tool)
+        })
+        .await;
+    let asked = world.asked(session).await;
+    assert_eq!(asked.tool, "Write");
+    world.answer(&asked, Answer::allow()).await;
+    let head = world.at_rest(session).await;
+    assert_eq!(head.mode.as_str(), "default");
+    assert!(world.has_file("new.txt"));
+    world.close().await
+}
+
+async fn keep_planning(cli: Cli) -> Outcome {
+    let world = World::new(cli, PLAN).await;
+    let session = world.create_in("Make a plan.", "plan").await;
+    let asked = world.asked(session).await;
+    let more = KeepPlanning { feedback: "test it as well".to_owned(), images: Vec::new() };
+    world.answer(&asked, Answer::KeepPlanning(more)).await;
+    let head = world.at_rest(session).await;
+    assert_eq!(head.mode.as_str(), "plan");
+    assert!(world.last_text(session).await.contains("test it as well"));
+    assert!(!world.has_file("new.txt"));
+    world.close().await
+}
+
+async fn edited(cli: Cli) -> Outcome {
+    let world = World::new(cli, PLAN).await;
+    let session = world.create_in("Make a plan.", "plan").await;
+    let asked = world.asked(session).await;
+    let plan = Some("# Another plan\n".to_owned());
+    let approved = ApprovePlan { plan, compact: true, ..approve(PlanWay::AcceptEdits) };
+    world.answer(&asked, Answer::Plan(approved)).await;
+    world.at_rest(session).await;
+    assert!(world.has_file("new.txt"));
+    let frames = world.log(session).await.join("\n");
+    assert!(frames.contains("Another plan"), "{frames}");
+    let sent =
+        world.count(session, |happening| matches!(happening, Happening::MessageSent(_))).await;
+    assert_eq!(sent, 2, "the conversation was compacted after it");
+    world.close().await
+}
+
+async fn clear_context(cli: Cli) -> Outcome {
+    let world = World::new(cli, PLAN).await;
+    let session = world.create_in("Make a plan.", "plan").await;
+    let asked = world.asked(session).await;
+    world.answer(&asked, Answer::Plan(approve(PlanWay::ClearContext))).await;
+    world.at_rest(session).await;
+    assert_eq!(world.turn_ends(session).await, [TurnEnd::Interrupted]);
+    afresh(&world, &asked).await;
+    world.close().await
+}
+
+/// The plan is carried out in a session of its own, which knows where it comes from.
+async fn afresh(world: &World, asked: &countersign_server::session::Approval) {
+    let given = world.client.approval(asked.id).await.unwrap().given.unwrap();
+    let child = given.child.unwrap();
+    let head = world.at_rest(child).await;
+    assert_eq!(head.parent, Some(Parent::Plan { session: asked.session, approval: asked.id }));
+    assert_eq!(head.mode.as_str(), "acceptEdits");
+    assert!(world.has_file("fresh.txt") && !world.has_file("new.txt"));
+    assert_eq!(world.last_text(child).await, "It is done afresh.");
+    assert_eq!(world.stages(asked.session).await, [Stage::Done]);
+}
+
+async fn clear_context_parked(cli: Cli) -> Outcome {
+    let world =
+        World::with(cli, PLAN, |config| config.limits.park_after = Some(Duration::ZERO)).await;
+    let session = world.create_in("Make a plan.", "plan").await;
+    let asked = world.asked(session).await;
+    world.until(session, "parked", |head| head.state() == State::Parked).await;
+    world.answer(&asked, Answer::Plan(approve(PlanWay::ClearContext))).await;
+    let head = world.at_rest(session).await;
+    assert_eq!((head.state(), head.generation), (State::Idle, 1));
+    afresh(&world, &asked).await;
+    world.close().await
+}
+
+async fn parked_and_approved(cli: Cli) -> Outcome {
+    let world =
+        World::with(cli, PLAN, |config| config.limits.park_after = Some(Duration::ZERO)).await;
+    let session = world.create_in("Make a plan.", "plan").await;
+    let asked = world.asked(session).await;
+    world.until(session, "parked", |head| head.state() == State::Parked).await;
+    world.answer(&asked, Answer::Plan(approve(PlanWay::AcceptEdits))).await;
+    let head = world.at_rest(session).await;
+    assert!(world.has_file("new.txt"));
+    assert_eq!(head.mode.as_str(), "acceptEdits");
+    world.close().await
+}
+
+/// The model enters plan mode by itself.
+const ENTER: &str = r#"
+[[answer]]
+tool = { name = "EnterPlanMode", input = {} }
+
+[[answer]]
+when = { error = true }
+text = "I read: ${result}"
+
+[[answer]]
+text = "I am planning."
+"#;
+
+async fn entering(cli: Cli) -> Outcome {
+    let world = World::new(cli, ENTER).await;
+    let session = world.create("Do it.").await;
+    let asked = world.asked(session).await;
+    assert_eq!(asked.kind, ApprovalKind::EnterPlan);
+    world.answer(&asked, Answer::allow()).await;
+    let head = world.at_rest(session).await;
+    assert_eq!(head.mode.as_str(), "plan");
+    assert_eq!(world.stages(session).await, [Stage::Done]);
+    world.close().await
+}
+
+async fn not_entering(cli: Cli) -> Outcome {
+    let world = World::new(cli, ENTER).await;
+    let session = world.create("Do it.").await;
+    let asked = world.asked(session).await;
+    world.answer(&asked, Answer::deny("just do it")).await;
+    let head = world.at_rest(session).await;
+    assert_eq!(head.mode.as_str(), "default");
+    assert!(world.last_text(session).await.contains("just do it"));
+    world.close().await
+}
+
+const QUESTIONS: &str = r#"
+[[answer]]
+tool = { name = "AskUserQuestion", input_json = '''{"questions": [
+    {"question": "Which colour?", "header": "Colour", "multiSelect": false, "options": [
+        {"label": "Red", "description": "Warm"}, {"label": "Green", "description": "Calm"}]},
+    {"question": "Which fruits?", "header": "Fruits", "multiSelect": true, "options": [
+        {"label": "Apple", "description": "Round"}, {"label": "Plum", "description": "Small"}]}
+]}''' }
+
+[[answer]]
+text = "I read: ${result}"
+"#;
+
+async fn answered(cli: Cli) -> Outcome {
+    let world = World::new(cli, QUESTIONS).await;
+    let session = world.create("Ask me.").await;
+    let asked = world.asked(session).await;
+    assert_eq!(asked.kind, ApprovalKind::Question);
+    world.answer(&asked, answers()).await;
+    world.at_rest(session).await;
+    let told = world.last_text(session).await;
+    assert!(told.contains("Green") && told.contains("Apple, Plum, and pears"), "{told}");
+    world.close().await
+}
+
+fn answers() -> Answer {
+    let one = QuestionAnswer { choose: vec!["Green".to_owned()], ..Default::default() };
+    let several = QuestionAnswer {
+        choose: vec!["Apple".to_owned(), "Plum".to_owned()],
+        text: Some("and pears".to_owned()),
+        note: None,
+    };
+    Answer::Answers(vec![one, several])
+}
+
+async fn skipped(cli: Cli) -> Outcome {
+    let world = World::new(cli, QUESTIONS).await;
+    let session = world.create("Ask me.").await;
+    let asked = world.asked(session).await;
+    world.answer(&asked, Answer::Skip(Skip {})).await;
+    world.at_rest(session).await;
+    assert_eq!(world.stages(session).await, [Stage::Done]);
+    world.close().await
+}
+
+async fn replied(cli: Cli) -> Outcome {
+    let world = World::new(cli, QUESTIONS).await;
+    let session = world.create("Ask me.").await;
+    let asked = world.asked(session).await;
+    world.answer(&asked, Answer::Reply(Reply { text: "Neither, I am blind.".to_owned() })).await;
+    world.at_rest(session).await;
+    assert!(world.last_text(session).await.contains("Neither, I am blind."));
+    world.close().await
+}
+
+async fn question_parked(cli: Cli) -> Outcome {
+    let world =
+        World::with(cli, QUESTIONS, |config| config.limits.park_after = Some(Duration::ZERO)).await;
+    let session = world.create("Ask me.").await;
+    let asked = world.asked(session).await;
+    world.until(session, "parked", |head| head.state() == State::Parked).await;
+    world.answer(&asked, answers()).await;
+    world.at_rest(session).await;
+    let told = world.last_text(session).await;
+    assert!(told.contains("Green") && told.contains("Apple, Plum, and pears"), "{told}");
+    world.close().await
+}

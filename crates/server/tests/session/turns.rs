@@ -1,0 +1,378 @@
+//! Turns: interrupted, in another mode, one after the other, in the background, cut off.
+
+use countersign_server::id::TurnId;
+use countersign_server::service::{ForkSession, NewMessage};
+use countersign_server::session::{
+    Allow, Answer, Happening, Image, Stage, State, TurnCause, TurnEnd,
+};
+use libtest_mimic::Trial;
+
+use crate::asking::WRITE;
+use crate::kit::{Cli, Outcome, World, on_all};
+
+pub(crate) fn trials() -> Vec<Trial> {
+    [
+        on_all("turns::interrupted_while_somebody_is_asked", interrupted),
+        on_all("turns::another_mode", another_mode),
+        on_all("turns::queued_messages", queued),
+        on_all("turns::a_picture", picture),
+        on_all("turns::a_task_in_the_background", background),
+        on_all("turns::stopped_and_resumed", stopped),
+        on_all("turns::forked", forked),
+        on_all("turns::the_cli_is_killed_while_somebody_is_asked", killed_asking),
+        on_all("turns::the_cli_refuses_by_itself_what_a_lost_server_was_asked", refused_by_itself),
+        on_all("turns::another_input_is_told_to_the_model", told_another_input),
+        on_all("turns::the_cli_is_killed_with_two_questions_open", killed_with_two),
+        on_all("turns::the_cli_is_killed_at_work", killed_at_work),
+        on_all("turns::the_transcript_is_lost", transcript_lost),
+        on_all("turns::the_home_folder_is_lost", home_lost),
+    ]
+    .into_iter()
+    .flatten()
+    .collect()
+}
+
+async fn interrupted(cli: Cli) -> Outcome {
+    let world = World::new(cli, WRITE).await;
+    let session = world.create("Write it.").await;
+    world.asked(session).await;
+    let turn = world.head(session).await.turn.unwrap().id;
+    let stale = world.client.interrupt(session, TurnId::new()).await.unwrap_err();
+    assert_eq!(stale.stale_turn(), Some(Some(turn)));
+    world.client.interrupt(session, turn).await?;
+    let head = world.at_rest(session).await;
+    assert_eq!(head.state(), State::Ready);
+    assert_eq!(world.stages(session).await, [Stage::Cancelled]);
+    assert_eq!(world.turn_ends(session).await, [TurnEnd::Interrupted]);
+    world.say(session, "Go on.").await;
+    world.at_rest(session).await;
+    assert!(!world.has_file("new.txt"));
+    world.close().await
+}
+
+async fn another_mode(cli: Cli) -> Outcome {
+    let world = World::new(cli, WRITE).await;
+    let session = world.create("Write it.").await;
+    let asked = world.asked(session).await;
+    world.client.set_mode(session, "acceptEdits".into()).await?;
+    world.until(session, "in another mode", |head| head.mode.as_str() == "acceptEdits").await;
+    world.answer(&asked, Answer::deny("no")).await;
+    world.at_rest(session).await;
+    world.client.set_mode(session, "plan".into()).await?;
+    world.until(session, "in plan mode", |head| head.mode.as_str() == "plan").await;
+    let forbidden = world.client.set_mode(session, "bypassPermissions".into()).await;
+    assert_eq!(forbidden.unwrap_err().problem().unwrap().kind(), "invalid");
+    world.stop(session).await;
+    assert_eq!(world.head(session).await.mode.as_str(), "plan");
+    world.close().await
+}
+
+const TALK: &str = r#"
+[[answer]]
+tool = { name = "Write", input = { file_path = "${cwd}/new.txt", content = "new\n" } }
+
+[[answer]]
+when = { text = "/said (\\w+)/" }
+text = "You said ${match.1}."
+
+[[answer]]
+text = "All right."
+"#;
+
+/// Messages wait for their turn; meanwhile they can be changed, taken back and put in another order.
+async fn queued(cli: Cli) -> Outcome {
+    let world = World::new(cli, TALK).await;
+    let session = world.create("Write it.").await;
+    let asked = world.asked(session).await;
+    let mut messages = Vec::new();
+    for text in ["I said one", "I said two", "I said three"] {
+        let new = NewMessage { text: text.to_owned(), ..NewMessage::default() };
+        messages.push(world.client.send(session, &new).await?.message);
+    }
+    let [one, two, three] = messages[..] else { panic!() };
+    world.client.remove_message(session, two).await?;
+    let content = countersign_server::session::MessageContent::text("I said four");
+    world.client.edit_message(session, one, content).await?;
+    world.client.order_messages(session, vec![three, one]).await?;
+    world.answer(&asked, Answer::deny("no")).await;
+    world.at_rest(session).await;
+    let texts = world.texts(session).await;
+    assert_eq!(texts[texts.len() - 2..], ["You said three.", "You said four."], "{texts:?}");
+    assert_eq!(world.turn_ends(session).await.len(), 3);
+    let late = world.client.remove_message(session, one).await;
+    assert_eq!(late.unwrap_err().problem().unwrap().kind(), "not-queued");
+    world.close().await
+}
+
+/// One pixel.
+const PICTURE: &str = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==";
+
+async fn picture(cli: Cli) -> Outcome {
+    let world = World::new(cli, "otherwise = \"Seen.\"").await;
+    let session = world.create("Hello.").await;
+    world.at_rest(session).await;
+    let image = Image { media_type: "image/png".to_owned(), data: PICTURE.to_owned() };
+    let new = NewMessage { text: "What is it?".to_owned(), images: vec![image], now: false };
+    world.client.send(session, &new).await?;
+    world.at_rest(session).await;
+    if matches!(cli, Cli::Real(_)) {
+        let asked = world.lab.model().model_requests();
+        let last = format!("{:?}", asked.last().unwrap());
+        assert!(last.contains("image/png"), "{last}");
+    }
+    let broken = Image { media_type: "image/png".to_owned(), data: "?".to_owned() };
+    let new = NewMessage { images: vec![broken], ..NewMessage::default() };
+    let refused = world.client.send(session, &new).await;
+    assert_eq!(refused.unwrap_err().problem().unwrap().kind(), "invalid");
+    world.close().await
+}
+
+const BACKGROUND: &str = r#"
+[[answer]]
+tool = { name = "Bash", input = { command = "sleep 0.5; echo over > over.txt", run_in_background = true }, takes = "500ms" }
+
+[[answer]]
+text = "It runs."
+
+[[answer]]
+text = "It is over."
+"#;
+
+/// A task that ends begins a turn that nobody asked for; until then the process is kept.
+async fn background(cli: Cli) -> Outcome {
+    let world = World::with(cli, BACKGROUND, |config| {
+        config.limits.idle_after = Some(std::time::Duration::from_millis(700));
+    })
+    .await;
+    let session = world.create("Run it.").await;
+    let asked = world.asked(session).await;
+    world.answer(&asked, Answer::allow()).await;
+    world.until(session, "idle", |head| head.state() == State::Idle).await;
+    // The simulated CLI runs no commands.
+    assert!(world.has_file("over.txt") || matches!(cli, Cli::Simulated(_)));
+    assert_eq!(world.texts(session).await, ["It runs.", "It is over."]);
+    let causes: Vec<_> = world
+        .happenings(session)
+        .await
+        .iter()
+        .filter_map(|happening| match happening {
+            Happening::TurnBegan(began) => Some(began.cause),
+            _ => None,
+        })
+        .collect();
+    assert_eq!(causes, [TurnCause::Message, TurnCause::Cli]);
+    world.close().await
+}
+
+async fn stopped(cli: Cli) -> Outcome {
+    let world = World::new(cli, WRITE).await;
+    let session = world.create("Write it.").await;
+    world.asked(session).await;
+    world.stop(session).await;
+    assert_eq!(world.stages(session).await, [Stage::Cancelled]);
+    world.client.resume(session).await?;
+    assert_eq!(world.head(session).await.state(), State::Idle);
+    world.say(session, "Go on.").await;
+    let head = world.at_rest(session).await;
+    assert_eq!(head.generation, 2);
+    assert!(!world.has_file("new.txt"));
+    world.close().await
+}
+
+async fn forked(cli: Cli) -> Outcome {
+    let world = World::new(cli, "otherwise = \"I say.\"").await;
+    let session = world.create("One.").await;
+    world.at_rest(session).await;
+    let first = world.last_uuid(session).await;
+    world.say(session, "Two.").await;
+    world.at_rest(session).await;
+    for (at, knows_two) in [(None, true), (Some(first), false)] {
+        let prompt = Some("Three.".to_owned());
+        let fork = ForkSession { at, title: Some("A copy".to_owned()), prompt };
+        let made = world.client.fork(session, &fork).await?.session;
+        let head = world.at_rest(made).await;
+        assert_eq!(head.title, "A copy");
+        assert_ne!(head.conversation.id, world.head(session).await.conversation.id);
+        assert_eq!(world.last_text(made).await, "I say.");
+        if matches!(cli, Cli::Real(_)) {
+            let asked = world.lab.model().model_requests();
+            let last = format!("{:?}", asked.last().unwrap());
+            assert_eq!(last.contains("Two."), knows_two, "{last}");
+        }
+    }
+    world.close().await
+}
+
+/// The answer gets to the call, though the process that made it is gone.
+async fn killed_asking(cli: Cli) -> Outcome {
+    let world = World::new(cli, WRITE).await;
+    let session = world.create("Write it.").await;
+    let asked = world.asked(session).await;
+    world.kill_cli(session).await;
+    world.until(session, "parked", |head| head.state() == State::Parked).await;
+    world.answer(&asked, Answer::allow()).await;
+    world.at_rest(session).await;
+    assert!(world.has_file("new.txt"));
+    assert_eq!(world.stages(session).await, [Stage::Done]);
+    world.close().await
+}
+
+/// A CLI that loses the server while it asks writes down that the call was refused. It was not: nobody
+/// had answered.
+async fn refused_by_itself(cli: Cli) -> Outcome {
+    let world = World::new(cli, WRITE).await;
+    let session = world.create("Write it.").await;
+    let asked = world.asked(session).await;
+    let result = "Tool permission request failed: Error: Tool permission stream closed before \
+                  response received";
+    world.lose_while_asked(&asked, result).await;
+    world.answer(&asked, Answer::allow()).await;
+    world.at_rest(session).await;
+    assert!(world.has_file("new.txt"));
+    assert_eq!(world.stages(session).await, [Stage::Done], "nobody was asked again");
+    assert_eq!(world.last_text(session).await, "That was it.");
+    world.close().await
+}
+
+/// What was decided is what the model is told, also when that is another input; and it may do that
+/// without asking again.
+async fn told_another_input(cli: Cli) -> Outcome {
+    const OTHER: &str = r#"
+[[answer]]
+when = { text = '/with this input instead: .*"file_path":"([^"]*)"/' }
+tool = { name = "Write", input = { file_path = "${match.1}", content = "other\n" } }
+
+[[answer]]
+tool = { name = "Write", input = { file_path = "${cwd}/new.txt", content = "new\n" } }
+
+[[answer]]
+text = "That was it."
+"#;
+    let world = World::new(cli, OTHER).await;
+    let session = world.create("Write it.").await;
+    let asked = world.asked(session).await;
+    world.lose_while_asked(&asked, "Stream closed").await;
+    let file = world.lab.work().join("other.txt");
+    let input = serde_json::json!({"file_path": file, "content": "other\n"});
+    let allow = Allow { input: Some(input.into()), ..Allow::default() };
+    world.answer(&asked, Answer::Allow(allow)).await;
+    let head = world.at_rest(session).await;
+    assert!(world.has_file("other.txt") && !world.has_file("new.txt"));
+    assert_eq!(world.stages(session).await, [Stage::Done], "nobody was asked again");
+    assert!(head.grants.is_empty());
+    world.close().await
+}
+
+/// Of two calls the CLI brings back one at most, so the model is told what was decided about both.
+async fn killed_with_two(cli: Cli) -> Outcome {
+    const TWO: &str = r#"
+[[answer]]
+when = { text = "Make the call again" }
+tools = [
+    { name = "Read", input = { file_path = "${home}/one.txt" }, result = "one" },
+    { name = "Read", input = { file_path = "${home}/two.txt" }, result = "two" },
+]
+times = 1
+
+[[answer]]
+tools = [
+    { name = "Read", input = { file_path = "${home}/one.txt" }, result = "one" },
+    { name = "Read", input = { file_path = "${home}/two.txt" }, result = "two" },
+]
+
+[[answer]]
+text = "Both were read."
+"#;
+    let world = World::new(cli, TWO).await;
+    world.files_at_home();
+    let session = world.create("Read both.").await;
+    let head = world.until(session, "asking for both", |head| head.approvals.len() == 2).await;
+    world.kill_cli(session).await;
+    world.until(session, "parked", |head| head.state() == State::Parked).await;
+    for approval in head.approvals.keys() {
+        world.client.answer(*approval, Answer::allow()).await?;
+    }
+    world.at_rest(session).await;
+    assert_eq!(world.last_text(session).await, "Both were read.");
+    let results = world.results(session).await;
+    assert!(results.len() == 2 && results.iter().all(|(_, is_error)| !is_error), "{results:?}");
+    assert_eq!(world.stages(session).await, [Stage::Done, Stage::Done], "nobody was asked again");
+    assert!(world.head(session).await.grants.is_empty());
+    world.close().await
+}
+
+const WORK: &str = r#"
+[[answer]]
+when = { text = "restarted while you were working" }
+text = "I go on."
+
+[[answer]]
+tool = { name = "Bash", input = { command = "echo x >> ran.txt; sleep 1000" }, takes = "1000s" }
+
+[[answer]]
+text = "I should not be here."
+"#;
+
+/// What may have run is not run again by the server. The model is told, and goes on.
+async fn killed_at_work(cli: Cli) -> Outcome {
+    let world = World::new(cli, WORK).await;
+    let session = world.create("Run it.").await;
+    let asked = world.asked(session).await;
+    world.answer(&asked, Answer::allow()).await;
+    // The simulated CLI runs no commands.
+    let is_real = matches!(cli, Cli::Real(_));
+    if is_real {
+        world.file("ran.txt").await;
+    } else {
+        let is_out = |head: &countersign_server::session::Head| {
+            head.approvals.values().any(|pending| pending.stage == Stage::Delivered)
+        };
+        world.until(session, "at work", is_out).await;
+    }
+    world.kill_cli(session).await;
+    world.at_rest(session).await;
+    assert_eq!(world.last_text(session).await, "I go on.");
+    assert_eq!(world.stages(session).await, [Stage::Unknown]);
+    if is_real {
+        assert_eq!(std::fs::read_to_string(world.lab.work().join("ran.txt"))?, "x\n");
+    }
+    assert_eq!(world.turn_ends(session).await, [TurnEnd::Done], "it is one turn");
+    world.close().await
+}
+
+/// The CLI has no transcript any more, and neither has the store: the model is told what was said.
+async fn transcript_lost(cli: Cli) -> Outcome {
+    let world = World::new(cli, "otherwise = \"I say.\"").await;
+    let session = world.create("My number is 42.").await;
+    let before = world.at_rest(session).await;
+    world.stop(session).await;
+    std::fs::remove_dir_all(world.lab.home().join(".claude/projects"))?;
+    let store = rusqlite::Connection::open(world.store_file())?;
+    store.execute("DELETE FROM transcripts", ())?;
+    world.say(session, "What is my number?").await;
+    let head = world.at_rest(session).await;
+    assert_ne!(head.conversation.id, before.conversation.id);
+    assert_eq!(world.last_text(session).await, "I say.");
+    let log = world.log(session).await.join("\n");
+    assert!(log.contains("does not have the conversation any more"), "{log}");
+    if matches!(cli, Cli::Real(_)) {
+        let asked = world.lab.model().model_requests();
+        let last = format!("{:?}", asked.last().unwrap());
+        assert!(last.contains("My number is 42."), "{last}");
+    }
+    world.close().await
+}
+
+/// The store has the transcript, so nothing is lost with the home folder.
+async fn home_lost(cli: Cli) -> Outcome {
+    let world = World::new(cli, "otherwise = \"I say.\"").await;
+    let session = world.create("My number is 42.").await;
+    let before = world.at_rest(session).await;
+    world.stop(session).await;
+    std::fs::remove_dir_all(world.lab.home().join(".claude/projects"))?;
+    world.say(session, "What is my number?").await;
+    let head = world.at_rest(session).await;
+    assert_eq!(head.conversation.id, before.conversation.id);
+    assert_eq!(world.last_text(session).await, "I say.");
+    world.close().await
+}
