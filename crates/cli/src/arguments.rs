@@ -6,7 +6,10 @@ use clap::{Parser, Subcommand};
 
 use crate::failure::{EXIT_CODES, Exit, Failure};
 use crate::output::Output;
-use crate::{demo, doctor, lab, model, pages, record, run, sessions, shim, sim, tape};
+use crate::{
+    audit, backup, decide, demo, doctor, inbox, lab, login_link, model, pages, record, run, send,
+    serve, sessions, shim, sim, tape, token, tour, transcripts, watch,
+};
 
 /// Drive Claude Code, and countersign what it does
 #[derive(Debug, Parser)]
@@ -65,8 +68,20 @@ pub(crate) fn told(error: &clap::Error) -> ExitCode {
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
     Run(Box<run::Args>),
+    Serve(Box<serve::Args>),
+    Sessions(Box<sessions::Args>),
+    Inbox(inbox::Args),
+    Approve(decide::Approve),
+    Deny(decide::DenyArgs),
+    Answer(decide::AnswerArgs),
+    Send(send::Args),
+    Watch(watch::Args),
+    Audit(audit::Args),
+    Token(token::Args),
+    LoginLink(login_link::Args),
+    Backup(backup::Args),
     #[command(subcommand)]
-    Sessions(sessions::Command),
+    Transcripts(transcripts::Command),
     Record(record::Args),
     Shim(shim::Args),
     #[command(subcommand)]
@@ -77,6 +92,7 @@ pub(crate) enum Command {
     Model(model::Args),
     Doctor(doctor::Args),
     Demo(demo::Args),
+    Tour(tour::Args),
     Completions(pages::Completions),
     Man(pages::Man),
 }
@@ -85,7 +101,19 @@ impl Command {
     pub(crate) fn run(self, output: &mut Output) -> Result<ExitCode, Failure> {
         match self {
             Self::Run(args) => args.run(output),
-            Self::Sessions(command) => command.run(output),
+            Self::Serve(args) => args.run(output),
+            Self::Sessions(args) => args.run(output),
+            Self::Inbox(args) => args.run(output),
+            Self::Approve(args) => args.run(output),
+            Self::Deny(args) => args.run(output),
+            Self::Answer(args) => args.run(output),
+            Self::Send(args) => args.run(output),
+            Self::Watch(args) => args.run(output),
+            Self::Audit(args) => args.run(output),
+            Self::Token(args) => args.run(output),
+            Self::LoginLink(args) => args.run(output),
+            Self::Backup(args) => args.run(output),
+            Self::Transcripts(command) => command.run(output),
             Self::Record(args) => args.run(output),
             Self::Shim(args) => args.run(output),
             Self::Tape(command) => command.run(output),
@@ -94,6 +122,7 @@ impl Command {
             Self::Model(args) => args.run(output),
             Self::Doctor(args) => args.run(output),
             Self::Demo(args) => args.run(output),
+            Self::Tour(args) => args.run(output),
             Self::Completions(args) => args.run(output),
             Self::Man(args) => args.run(output),
         }

@@ -13,25 +13,40 @@
 //! | `progress` | what is said while something takes long |
 //! | `pages` | shell completions and man pages |
 //! | `run` | a session in the terminal |
+//! | `serve` | the session server |
+//! | `remote` | what the commands have in common that ask a server |
 
 #![warn(missing_docs)]
 
 mod arguments;
+mod audit;
+mod backup;
+mod decide;
 mod demo;
 mod doctor;
 mod failure;
 mod file;
+mod inbox;
 mod lab;
+mod login_link;
 mod model;
 mod output;
 mod pages;
 mod progress;
 mod record;
+mod remote;
 mod run;
+mod send;
+mod serve;
 mod sessions;
 mod shim;
 mod sim;
 mod tape;
+mod token;
+mod tour;
+mod transcripts;
+mod watch;
+mod words;
 
 use std::process::ExitCode;
 

@@ -47,6 +47,12 @@ impl Output {
         !self.json && !is_dumb && io::stdin().is_terminal() && io::stdout().is_terminal()
     }
 
+    /// Whether a person reads standard output.
+    #[expect(clippy::disallowed_methods, reason = "this is the one place that prints")]
+    pub(crate) fn is_on_a_terminal(&self) -> bool {
+        !self.json && io::stdout().is_terminal()
+    }
+
     /// Whether standard output takes colours.
     pub(crate) fn has_colours(&self) -> bool {
         self.out.get_ref().current_choice() != ColorChoice::Never

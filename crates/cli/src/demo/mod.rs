@@ -1,271 +1,244 @@
-//! `countersign demo`: a tour in the terminal, on the simulated CLI.
+//! `countersign demo`: a server with sessions that ask for things.
+//!
+//! Everything is in a folder that is gone afterwards: the data of the server, the home of the CLI, and
+//! the folder that sessions work in. The CLI is this very program, which can be a simulated one.
 
-use std::io::{self, BufRead as _};
+mod cast;
+
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
+use std::sync::Arc;
+use std::time::Duration;
 
-use anstyle::Style;
-use countersign::protocol::permission::PermissionMode;
-use countersign::{Environment, SessionBuilder};
-use countersign_lab::script::Script;
-use countersign_lab::{Lab, Version};
-use countersign_record::page::page;
+use countersign::cli::FindOptions;
+use countersign_server::config::{Config, Limits, Log, LogLevel, Roots};
+use countersign_server::id::SessionId;
+use countersign_server::server::Server;
+use countersign_server::service::{Caller, Service};
+use countersign_server::session::By;
+use serde_json::json;
+use tempfile::TempDir;
 use tokio::runtime::Runtime;
-use tokio::signal::unix::{SignalKind, signal};
+use tokio::sync::broadcast::error::RecvError;
+use tokio_util::sync::CancellationToken;
 
+use self::cast::Part;
 use crate::failure::{Exit, Failure};
-use crate::file::create;
-use crate::output::Output;
-use crate::run::{Job, Place, talk};
-use crate::sim;
-use crate::tape::opened;
+use crate::output::{Output, plain};
+use crate::serve::{self, Asks, Signals, not_started};
+use crate::words::{quoted, short};
 
-/// Take a tour: approve a tool, answer a question, decide about a plan
+/// Start a server with a few sessions that ask for things, until Ctrl-C
 ///
 /// Nothing is needed for it: the model is a script, and the CLI is the simulated one. It all happens
 /// in a folder of its own, which is gone afterwards; no account is used and nothing of yours is
-/// changed.
+/// changed. `countersign tour` is a tour in the terminal, without a server.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
-    /// Keep what is said at each station as a tape in this folder, and draw the tapes as a page
-    #[arg(long, value_name = "FOLDER")]
-    keep: Option<PathBuf>,
+    /// Use the Claude Code that is found, with your account: this costs
+    #[arg(long)]
+    real: bool,
+    /// The port on 127.0.0.1; any free one if it is not given
+    #[arg(long, default_value_t = 0, hide_default_value = true)]
+    port: u16,
 }
 
-/// A station of the tour.
-struct Station {
-    title: &'static str,
-    tells: &'static str,
-    prompt: &'static str,
-    mode: PermissionMode,
-    script: &'static str,
-    name: &'static str,
-}
-
-fn stations() -> [Station; 3] {
-    [
-        Station {
-            title: "A tool asks",
-            tells: "Claude wants to change a file, and then to run a command. You see what exactly \
-                    would happen, and nothing happens before you say yes. Try 1 for yes; at the \
-                    second one, try to say no and tell it why.",
-            prompt: "Let the greeting take a name.",
-            mode: PermissionMode::Default,
-            script: include_str!("tool.toml"),
-            name: "tool",
-        },
-        Station {
-            title: "A question",
-            tells: "Claude asks you something. Where several answers are possible, the space bar \
-                    takes one and leaves it; an answer of your own is possible as well.",
-            prompt: "Write tests for it.",
-            mode: PermissionMode::Default,
-            script: include_str!("question.toml"),
-            name: "question",
-        },
-        Station {
-            title: "A plan",
-            tells: "Started in plan mode, Claude shows what it would do first. There are the same \
-                    choices as in its own terminal: begin anew and accept edits, accept edits, \
-                    approve each by hand, or keep planning with what you say.",
-            prompt: "Give it a command line.",
-            mode: PermissionMode::Plan,
-            script: include_str!("plan.toml"),
-            name: "plan",
-        },
-    ]
-}
-
-/// The file that the tour is about.
-const FILE: &str = "def greet():\n    print(\"Hello, world!\")\n\n\ngreet()\n";
+/// How long sessions have until they ask. Those that take longer are told when they do.
+const PATIENCE: Duration = Duration::from_secs(20);
 
 impl Args {
     pub(crate) fn run(&self, output: &mut Output) -> Result<ExitCode, Failure> {
+        let cli = if self.real { Some(real()?) } else { None };
+        let folder = tempfile::Builder::new().prefix("countersign-demo-").tempdir()?;
+        let config = self.config(&folder, cli)?;
+        let log = Log { level: LogLevel::Error, ..Log::default() };
+        serve::begin_log(&log, output.has_colours())?;
         let runtime = Runtime::new()?;
-        let code = self.guide(&runtime, output);
-        // Whoever still waits for a line is not waited for.
+        let code = runtime.block_on(self.play(&config, output));
+        // What was ended at once is not waited for. Processes of sessions are ended by the keeper.
         runtime.shutdown_background();
+        folder.close()?;
         code
     }
 
-    fn guide(&self, runtime: &Runtime, output: &mut Output) -> Result<ExitCode, Failure> {
-        if !output.has_a_terminal() {
-            return Err(Failure::new("the tour needs a terminal, and a person at it")
-                .hint(
-                    "Without one: countersign lab play tool-deny --simulated shows a conversation.",
-                )
-                .code(Exit::Usage));
-        }
-        let stations = stations();
-        if let Some(folder) = &self.keep {
-            can_keep(folder, &stations)?;
-        }
-        let bold = Style::new().bold();
-        let count = stations.len();
-        output.line(format_args!(
-            "{bold}A tour of countersign{bold:#}, in {count} stations. The model is a script, and \
-             Claude Code is simulated:\nno account is used, and nothing outside a folder of its own \
-             is changed."
-        ))?;
-        for (at, station) in stations.into_iter().enumerate() {
-            let number = at + 1;
-            output.line(format_args!("\n{bold}{number}. {}{bold:#}\n", station.title))?;
-            output.line(wrapped(station.tells))?;
-            output.line("\nEnter begins, q ends the tour.")?;
-            output.flush()?;
-            if let Some(code) = runtime.block_on(begins_not())? {
-                return Ok(code);
+    /// A server that has everything in one folder.
+    fn config(&self, folder: &TempDir, cli: Option<PathBuf>) -> Result<Config, Failure> {
+        // Sessions may not leave their folder by a link.
+        let root = folder.path().canonicalize()?;
+        let (work, home) = (root.join("work"), root.join("home"));
+        for (path, text) in cast::FILES {
+            let path = root.join(path);
+            if let Some(folder) = path.parent() {
+                std::fs::create_dir_all(folder)?;
             }
-            let tape = self.keep.as_ref().map(|folder| folder.join(station.tape(number)));
-            let code = runtime.block_on(visit(&station, tape.as_deref(), output))?;
-            // Ended by Ctrl-C or a signal, the tour is over as well.
-            if code != ExitCode::SUCCESS {
-                return Ok(code);
+            std::fs::write(path, text)?;
+        }
+        let mut config = Config {
+            listen: ([127, 0, 0, 1], self.port).into(),
+            data: root.join("data"),
+            roots: vec![work],
+            limits: Limits {
+                // Those that wait for a person are parked soon, so that it can be seen.
+                park_after: Some(Duration::from_secs(60)),
+                // Nothing that is lost is missed.
+                shutdown_within: Duration::from_secs(2),
+                ..Limits::default()
+            },
+            ..Config::default()
+        };
+        match cli {
+            Some(path) => config.cli.path = Some(path),
+            None => {
+                config.cli.path = Some(simulated(&root)?);
+                config.cli.home = Some(home);
             }
         }
-        self.part(output)?;
-        Ok(ExitCode::SUCCESS)
+        Ok(config)
     }
 
-    /// Says where to go from here.
-    fn part(&self, output: &mut Output) -> Result<(), Failure> {
-        let bold = Style::new().bold();
-        output.line(format_args!("\n{bold}That was it.{bold:#} From here:\n"))?;
-        let mut ways = vec![
-            ("countersign doctor", "is Claude Code there, and do permissions reach us?"),
-            ("countersign run \"…\"", "the same with the real one"),
-            ("countersign lab report", "what the protocol does, version by version"),
-        ];
-        if self.keep.is_none() {
-            ways.push(("countersign demo --keep tour", "the tour again, kept on tapes"));
+    async fn play(&self, config: &Config, output: &mut Output) -> Result<ExitCode, Failure> {
+        let mut signals = Signals::new()?;
+        let setting = output.progress("setting the stage");
+        let staged = tokio::select! {
+            staged = self.stage(config) => staged,
+            Asks::Stop(code) = signals.next() => return Ok(ExitCode::from(code)),
+        };
+        drop(setting);
+        let stage = staged?;
+        // Whoever closed standard output does not want to know.
+        drop(self.tell(&stage, config, output));
+        Ok(serve::run(stage.server, config, &mut signals, output).await)
+    }
+
+    /// Starts the server, and has sessions ask. One is parked before: the server that it began on has
+    /// stopped.
+    async fn stage(&self, config: &Config) -> Result<Stage, Failure> {
+        let (early, late): (Vec<_>, Vec<_>) =
+            Part::all(self.real).into_iter().partition(|part| part.is_parked);
+        let start = || async { Server::start(config).await.map_err(|error| not_started(&error)) };
+        let mut sessions = Vec::new();
+        let first = start().await?;
+        begin(&first, &early, config, &mut sessions).await?;
+        let stopped = CancellationToken::new();
+        stopped.cancel();
+        first.run(stopped).await;
+
+        let server = start().await?;
+        begin(&server, &late, config, &mut sessions).await?;
+        let link = server.login_link().await?.0.expose().to_owned();
+        Ok(Stage { server, link, sessions })
+    }
+
+    /// Says where it is, and what can be tried.
+    fn tell(&self, stage: &Stage, config: &Config, output: &mut Output) -> Result<(), Failure> {
+        let data = &config.data;
+        if output.is_json() {
+            let sessions: Vec<_> = stage.sessions.iter().map(|(_, id)| id.to_string()).collect();
+            output.json(&json!({
+                "url": stage.server.url(), "login_link": stage.link, "data": data,
+                "sessions": sessions, "simulated": !self.real,
+            }))?;
+            return output.flush();
         }
-        for (command, what) in ways {
-            output.line(format_args!("  {command:<30} {what}"))?;
+        let url = plain(stage.server.url());
+        output.line(format_args!("A server with {} sessions is at {url}", stage.sessions.len()))?;
+        output.line(format_args!("Open this in a browser: {}", plain(&stage.link)))?;
+        output.line("\nOr in another terminal:")?;
+        let data = plain(&quoted(&data.display().to_string()));
+        output.line(format_args!("  export COUNTERSIGN_SERVER={url} COUNTERSIGN_DATA={data}"))?;
+        for (command, what) in [
+            ("countersign inbox", "what waits for you, and what to type about it"),
+            ("countersign watch", "the same as it happens"),
+            ("countersign sessions list", "all sessions"),
+        ] {
+            output.line(format_args!("  {command:<28} {what}"))?;
         }
-        if let Some(folder) = &self.keep {
-            let page = draw(folder)?;
-            output.line(format_args!(
-                "\nWhat was said at each station is on tapes in {}, and drawn in\n  {}",
-                folder.display(),
-                page.display()
-            ))?;
+        output.line("\nWhat there is to see:")?;
+        for (tells, session) in &stage.sessions {
+            output.line(format_args!("  {}  {tells}", short(session.uuid())))?;
+        }
+        let whose = match self.real {
+            true => "Claude Code is the real one, with your account.",
+            false => "The model is a script, and Claude Code is simulated.",
+        };
+        output.line(format_args!("\n{whose} Ctrl-C ends it, and nothing is left behind."))?;
+        output.flush()
+    }
+}
+
+/// A server with sessions on it.
+struct Stage {
+    server: Server,
+    link: String,
+    sessions: Vec<(&'static str, SessionId)>,
+}
+
+/// The Claude Code that is found.
+fn real() -> Result<PathBuf, Failure> {
+    FindOptions::from_env().find().map_err(|error| {
+        Failure::of(&error)
+            .hint("`countersign doctor` looks closer. Without --real the simulated one is used.")
+            .code(Exit::NoCli)
+    })
+}
+
+/// Writes a program that is the simulated CLI: this one, in another role.
+fn simulated(root: &Path) -> Result<PathBuf, Failure> {
+    use std::os::unix::fs::PermissionsExt as _;
+    let script = root.join("script.toml");
+    std::fs::write(&script, include_str!("script.toml"))?;
+    let word = |path: &Path| quoted(&path.display().to_string());
+    let (program, script) = (word(&std::env::current_exe()?), word(&script));
+    let claude = root.join("claude");
+    std::fs::write(
+        &claude,
+        format!("#!/bin/sh\nexec {program} sim --script {script} -- \"$@\"\n"),
+    )?;
+    std::fs::set_permissions(&claude, std::fs::Permissions::from_mode(0o755))?;
+    Ok(claude)
+}
+
+/// Has sessions begin, and waits for a while until they ask.
+async fn begin(
+    server: &Server,
+    parts: &[Part],
+    config: &Config,
+    sessions: &mut Vec<(&'static str, SessionId)>,
+) -> Result<(), Failure> {
+    let service = Service::new(Arc::clone(server.hub()), Roots::new(&config.roots)?);
+    let caller = Caller::new(By::Server);
+    let folder = config.roots.first().cloned().unwrap_or_default();
+    let mut begun = Vec::new();
+    for part in parts {
+        let made = service.create(&caller, part.session(&folder)).await?;
+        let session = made.receipt.session;
+        sessions.push((part.tells, session));
+        if part.asks {
+            begun.push(session);
+        }
+    }
+    let all = async {
+        for session in begun {
+            until_it_asks(&service, session).await?;
         }
         Ok(())
-    }
-}
-
-impl Station {
-    /// The name of its tape.
-    fn tape(&self, number: usize) -> String {
-        format!("{number}-{}.tape", self.name)
-    }
-}
-
-/// The names of the tapes of a tour.
-fn tapes(stations: &[Station]) -> impl Iterator<Item = String> {
-    stations.iter().zip(1..).map(|(station, number)| station.tape(number))
-}
-
-/// The page that the tapes of a tour are drawn in.
-const PAGE: &str = "tour.html";
-
-/// Sees to it that there is a folder for the tapes, before anybody has taken the tour.
-fn can_keep(folder: &Path, stations: &[Station]) -> Result<(), Failure> {
-    std::fs::create_dir_all(folder).map_err(|error| {
-        Failure::new(format!("cannot make the folder {}: {error}", folder.display()))
-    })?;
-    match tapes(stations).chain([PAGE.to_owned()]).find(|name| folder.join(name).exists()) {
-        Some(name) => {
-            Err(Failure::new(format!("{} is there already", folder.join(name).display()))
-                .hint("Keep this tour in another folder, or remove what is in this one.")
-                .code(Exit::Usage))
-        }
-        None => Ok(()),
-    }
-}
-
-/// Draws the tapes of a tour as one page.
-fn draw(folder: &Path) -> Result<PathBuf, Failure> {
-    let stations = stations();
-    let diagrams: Result<Vec<_>, _> =
-        tapes(&stations).map(|tape| opened(&folder.join(tape))).collect();
-    let path = folder.join(PAGE);
-    page(create(&path, false)?, "A tour of countersign", &diagrams?)?;
-    Ok(path)
-}
-
-/// Waits for the person: whether the tour ends here, and how.
-async fn begins_not() -> Result<Option<ExitCode>, Failure> {
-    // The sessions of the tour take the signals over, so nobody else acts on them any more.
-    let mut interrupt = signal(SignalKind::interrupt())?;
-    let mut terminate = signal(SignalKind::terminate())?;
-    let mut hang_up = signal(SignalKind::hangup())?;
-    let line = tokio::task::spawn_blocking(|| {
-        let mut line = String::new();
-        io::stdin().lock().read_line(&mut line).map(|read| (read, line))
-    });
-    tokio::select! {
-        read = line => {
-            let (read, line) = read??;
-            let ends = read == 0 || line.trim().eq_ignore_ascii_case("q");
-            Ok(ends.then_some(ExitCode::SUCCESS))
-        }
-        _ = interrupt.recv() => Ok(Some(Exit::Interrupted.into())),
-        _ = terminate.recv() => Ok(Some(ExitCode::from(TERMINATED))),
-        _ = hang_up.recv() => Ok(Some(ExitCode::from(HUNG_UP))),
-    }
-}
-
-/// What a shell says of a program that was ended by these signals.
-const TERMINATED: u8 = 128 + 15;
-const HUNG_UP: u8 = 128 + 1;
-
-/// Holds the session of a station, in a laboratory of its own.
-async fn visit(
-    station: &Station,
-    tape: Option<&Path>,
-    output: &Output,
-) -> Result<ExitCode, Failure> {
-    let script = Script::parse(station.script, station.name)?;
-    let program = sim::program(Version::TESTED[0])?;
-    let lab = Lab::builder(program, script).file("greeting.py", FILE).start().await?;
-    let (program, environment) = lab.for_a_client()?;
-    let mut builder = SessionBuilder::new()
-        .executable(program)
-        .environment(Environment::replace(environment))
-        .cwd(lab.work())
-        .permission_mode(station.mode.clone())
-        .setting_sources([]);
-    if let Some(tape) = tape {
-        builder = builder.record(tape);
-    }
-    let job = Job {
-        builder,
-        place: Place::new(lab.work()),
-        prompt: Some(station.prompt.to_owned()),
-        goes_on: false,
-        can_be_resumed: false,
-        colours: output.has_colours(),
     };
-    let ended = Box::pin(talk::run(job)).await;
-    lab.close().await?;
-    ended
+    // What takes longer is seen when it comes.
+    tokio::time::timeout(PATIENCE, all).await.unwrap_or(Ok(()))
 }
 
-/// A paragraph, in lines that can be read.
-fn wrapped(text: &str) -> String {
-    const WIDTH: usize = 78;
-    let mut lines = vec![String::new()];
-    for word in text.split_whitespace() {
-        match lines.last_mut() {
-            Some(line) if line.len() + word.len() < WIDTH => {
-                if !line.is_empty() {
-                    line.push(' ');
-                }
-                line.push_str(word);
-            }
-            _ => lines.push(word.to_owned()),
+async fn until_it_asks(service: &Service, session: SessionId) -> Result<(), Failure> {
+    let mut news = service.hub().bus().subscribe(session);
+    loop {
+        let head = service.session(session).await?;
+        if head.is_asking() {
+            return Ok(());
+        }
+        if let Some(why) = &head.failure {
+            return Err(Failure::new(format!("a session has failed: {why}")));
+        }
+        if let Err(RecvError::Closed) = news.recv().await {
+            return Ok(());
         }
     }
-    lines.join("\n")
 }

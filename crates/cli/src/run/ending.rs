@@ -31,7 +31,7 @@ pub(crate) fn not_begun(error: &ConnectError) -> Failure {
         ConnectError::Ended(end) => {
             let said = end.to_string();
             if NOTHING_TO_RESUME.iter().any(|words| said.contains(words)) {
-                failure.hint("`countersign sessions list` lists the sessions of this folder.")
+                failure.hint("`countersign transcripts list` lists the sessions of this folder.")
             } else {
                 failure.hint("`countersign doctor` looks closer.")
             }

@@ -26,12 +26,12 @@ mod dialog;
 mod ending;
 mod events;
 mod feed;
-mod options;
+pub(crate) mod options;
 mod signals;
 mod start;
 pub(crate) mod talk;
 mod terminal;
-mod view;
+pub(crate) mod view;
 
 use std::io::{IsTerminal as _, Read as _};
 use std::process::ExitCode;

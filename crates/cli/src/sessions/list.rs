@@ -1,71 +1,99 @@
 //! `sessions list`.
 
-use anstyle::{AnsiColor, Style};
-use countersign::transcript::{ListOptions, SessionInfo};
+use countersign_server::api::view::ListSessions;
+use countersign_server::client::Client;
+use countersign_server::session::{Stage, State};
+use countersign_server::store::SessionOrder;
 use jiff::Timestamp;
 
-use super::Where;
-use super::words::{ago, info_json, one_line};
 use crate::failure::Failure;
 use crate::output::Output;
+use crate::remote::session::in_a_list;
+use crate::remote::told::told;
+use crate::remote::{named, next, print};
+use crate::words::{count, short};
 
-/// List sessions, those that were written last first
+/// List sessions, those in which something happened last first
 #[derive(Debug, clap::Args)]
-pub(crate) struct Args {
-    #[command(flatten)]
-    place: Where,
+pub(super) struct Args {
+    /// Words in their titles, or in what was said in them
+    words: Option<String>,
+    /// What they are doing: idle, queued, starting, running, waiting, parked, ready, ended, failed
+    #[arg(long, value_name = "STATE")]
+    state: Vec<State>,
+    /// A label that they have; several times for all of them
+    #[arg(long)]
+    label: Vec<String>,
+    /// The folder that they work in, or one above it
+    #[arg(long, value_name = "FOLDER")]
+    folder: Option<String>,
+    /// The session that they come from
+    #[arg(long, value_name = "SESSION")]
+    parent: Option<String>,
+    /// Those in the archive
+    #[arg(long)]
+    archived: bool,
+    /// The newest first, whatever happened in them
+    #[arg(long)]
+    by_age: bool,
     /// At most so many
     #[arg(long, short = 'n', value_name = "NUMBER", default_value_t = 20)]
     limit: usize,
-    /// Without those that a program started
-    #[arg(long)]
-    by_hand: bool,
-    /// Also those in the archive
-    #[arg(long)]
-    archived: bool,
 }
 
 impl Args {
-    pub(super) fn run(&self, output: &mut Output) -> Result<(), Failure> {
-        let sessions = self.place.sessions()?;
-        let mut options = ListOptions::new();
-        if self.by_hand {
-            options = options.without_programmatic();
-        }
-        let looking = output.progress("looking through the sessions");
-        let all = sessions.list(&options)?;
-        drop(looking);
-        let shown: Vec<_> =
-            all.into_iter().filter(|info| self.archived || !info.archived).collect();
-        if shown.is_empty() {
-            output.note(self.place.none(&sessions));
-        }
+    pub(super) async fn run(&self, client: &Client, output: &mut Output) -> Result<(), Failure> {
+        let joined = |parts: Vec<String>| (!parts.is_empty()).then(|| parts.join(","));
+        let parent = match &self.parent {
+            Some(text) => Some(named::session(client, text).await?.head.id),
+            None => None,
+        };
+        let mut wanted = ListSessions {
+            state: joined(self.state.iter().map(ToString::to_string).collect()),
+            label: joined(self.label.clone()),
+            folder: self.folder.clone(),
+            archived: Some(self.archived),
+            parent,
+            q: self.words.clone(),
+            order: self.by_age.then_some(SessionOrder::Created),
+            after: None,
+            limit: Some(self.limit.min(500)),
+        };
         let now = Timestamp::now();
-        for info in shown.iter().take(self.limit) {
-            if output.is_json() {
-                output.json(&info_json(info))?;
-            } else {
-                output.line(line(info, now))?;
+        let (mut left, mut latest, mut open) = (self.limit, None, 0);
+        while left > 0 {
+            let page = client.sessions(&wanted).await.map_err(told)?;
+            for view in page.items.iter().take(left) {
+                if output.is_json() {
+                    output.json(view)?;
+                } else {
+                    print(&in_a_list(view, now), output)?;
+                }
+                let asks = view.head.approvals.values();
+                open += asks.filter(|pending| pending.stage == Stage::Open).count();
+                latest.get_or_insert(view.head.id);
+            }
+            left = left.saturating_sub(page.items.len());
+            wanted.after = page.next;
+            if wanted.after.is_none() {
+                break;
             }
         }
-        if shown.len() > self.limit && !output.is_json() {
-            let more = shown.len() - self.limit;
-            output.note(format_args!("{more} more; -n {} shows them", shown.len()));
+        output.flush()?;
+        match latest {
+            None => next("no session fits; `countersign sessions new \"…\"` starts one", output),
+            Some(id) => {
+                let id = short(id.uuid());
+                next(&format!("one of them: countersign sessions show {id}"), output);
+            }
+        }
+        if wanted.after.is_some() {
+            next(&format!("there are more; -n {} shows some", self.limit * 5), output);
+        }
+        if open > 0 {
+            let open = count(open, "thing waits", "things wait");
+            next(&format!("{open} for you: countersign inbox"), output);
         }
         Ok(())
     }
-}
-
-/// A session on two lines: what it is about, and where it was.
-pub(super) fn line(info: &SessionInfo, now: Timestamp) -> String {
-    const LENGTH: usize = 90;
-    let (id, dim) = (AnsiColor::Cyan.on_default(), Style::new().dimmed());
-    let (when, summary) = (ago(info.last_modified, now), one_line(&info.summary, LENGTH));
-    let folder = info.cwd.as_ref().map(|cwd| one_line(&cwd.to_string_lossy(), LENGTH));
-    let branch = info.git_branch.as_deref().map(|branch| one_line(branch, LENGTH));
-    let tag = info.tag.as_deref().map(|tag| format!("#{}", one_line(tag, LENGTH)));
-    let archived = info.archived.then(|| "archived".to_owned());
-    let parts = [Some(when), folder, branch, tag, archived];
-    let details = parts.into_iter().flatten().collect::<Vec<_>>().join("  ");
-    format!("{id}{}{id:#}  {summary}\n    {dim}{details}{dim:#}", info.session_id)
 }

@@ -1,67 +1,61 @@
 //! `sessions show`.
 
-use anstyle::{AnsiColor, Style};
-use countersign::transcript::{MessageOptions, Sessions, StoredMessage};
+use countersign_server::api::view::ListEvents;
+use countersign_server::client::Client;
 use jiff::Timestamp;
 
-use super::words::{info_json, one_line, parts};
-use super::{list, named};
 use crate::failure::Failure;
-use crate::output::{Output, plain};
+use crate::output::Output;
+use crate::remote::happening::Story;
+use crate::remote::session::in_full;
+use crate::remote::told::told;
+use crate::remote::{named, next, print};
+use crate::words::short;
 
-/// Show the conversation of a session
+/// Show a session: what it is doing, and what was said last
 #[derive(Debug, clap::Args)]
-pub(crate) struct Args {
-    /// The session: its id, the beginning of it, or `latest`
+pub(super) struct Args {
+    /// The session: its id, the beginning or the end of it, or `latest`
     session: String,
-    /// Tool calls, results and thoughts whole, not on one line
-    #[arg(long)]
-    full: bool,
-    /// At most so many messages, from the beginning
-    #[arg(long, short = 'n', value_name = "NUMBER")]
-    limit: Option<usize>,
+    /// How many of the last events are shown
+    #[arg(long, short = 'n', value_name = "NUMBER", default_value_t = 50)]
+    events: usize,
 }
 
 impl Args {
-    pub(super) fn run(&self, output: &mut Output) -> Result<(), Failure> {
-        let info = named(&self.session)?;
-        let mut options = MessageOptions::new().with_system_messages();
-        if let Some(limit) = self.limit {
-            options = options.limit(limit);
-        }
-        let messages = Sessions::of_user()?.messages(&info.session_id, &options)?;
+    pub(super) async fn run(&self, client: &Client, output: &mut Output) -> Result<(), Failure> {
+        let view = named::session(client, &self.session).await?;
+        let id = view.head.id;
         if output.is_json() {
-            output.json(&info_json(&info))?;
-            for message in messages {
-                // The line of the transcript, as it is.
-                output.line(message?.raw.as_str())?;
-            }
-            return Ok(());
+            output.json(&view)?;
+        } else {
+            print(&in_full(&view, Timestamp::now()), output)?;
+            output.line("")?;
         }
-        output.line(list::line(&info, Timestamp::now()))?;
-        for message in messages {
-            self.show(&message?, output)?;
+        let mut story = Story::new(&view.head.folder, view.head.approvals.keys().copied());
+        let mut before = view.head.seq + 1;
+        let mut pages = Vec::new();
+        let mut left = self.events;
+        while left > 0 {
+            let limit = Some(left.min(500));
+            let wanted = ListEvents { before: Some(before), limit, ..ListEvents::default() };
+            let page = client.events(id, &wanted).await.map_err(told)?;
+            let Some(first) = page.items.first() else { break };
+            before = first.seq;
+            left = left.saturating_sub(page.items.len());
+            pages.push(page.items);
         }
-        Ok(())
-    }
-
-    fn show(&self, message: &StoredMessage, output: &mut Output) -> Result<(), Failure> {
-        const LENGTH: usize = 100;
-        for (who, text) in parts(message) {
-            let spoken = matches!(who, "you" | "claude");
-            let style = match who {
-                "you" => AnsiColor::Green.on_default().bold(),
-                "claude" => AnsiColor::Cyan.on_default().bold(),
-                "error" => AnsiColor::Red.on_default(),
-                _ => Style::new().dimmed(),
-            };
-            if spoken || self.full {
-                output.line(format_args!("\n{style}{who}{style:#}\n{}", plain(text.trim_end())))?;
+        for event in pages.iter().rev().flatten() {
+            if output.is_json() {
+                output.json(event)?;
             } else {
-                output
-                    .line(format_args!("  {style}{who}  {}{style:#}", one_line(&text, LENGTH)))?;
+                story.event(event, output)?;
             }
         }
+        story.over(output)?;
+        let id = short(id.uuid());
+        next(&format!("as it goes on: countersign watch {id}"), output);
+        next(&format!("say something: countersign send {id} \"…\""), output);
         Ok(())
     }
 }

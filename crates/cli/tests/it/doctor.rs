@@ -139,7 +139,7 @@ fn permissions_of_the_real_cli_reach_us() {
 #[test]
 fn the_tour_needs_a_person() {
     let folder = tempfile::tempdir().unwrap();
-    let alone = run(folder.path(), &["demo"]);
+    let alone = run(folder.path(), &["tour"]);
     assert_eq!(alone.code, Some(2), "{alone:?}");
     assert!(alone.err.contains("the tour needs a terminal"), "{alone:?}");
 }

@@ -9,8 +9,9 @@ use crate::support::{PROGRAM, Ran, ran, script};
 
 /// Commands that cannot be run here, and the tests that run them.
 const ELSEWHERE: &[(&str, &str)] = &[
-    ("countersign demo", "tests/run/demo.rs: in a terminal"),
+    ("countersign tour", "tests/run/tour.rs: in a terminal"),
     ("countersign model hello.toml", "lab.rs: until it is interrupted"),
+    ("countersign serve --root ~/work", "serving.rs: until it is interrupted"),
     ("countersign lab install", "versions.rs: without a network"),
     ("countersign lab install 2.1.300 latest", "versions.rs: without a network"),
     ("countersign lab report", "report.rs: on three versions of the real CLI"),

@@ -53,7 +53,7 @@ fn whatever_fails_is_an_object() {
     for arguments in [
         &["--json", "bogus"][..],
         &["lab", "play", "--json"],
-        &["sessions", "show", "--json", "none"],
+        &["transcripts", "show", "--json", "none"],
         &["lab", "install", "--json", "no-version"],
         &["lab", "play", "tool-deny", "--simulated", "--cli", "./claude", "--json"],
     ] {

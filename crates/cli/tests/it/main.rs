@@ -6,6 +6,8 @@
     reason = "a test that cannot go on has failed"
 )]
 
+mod deciding;
+mod demo;
 mod doctor;
 mod documents;
 mod drift;
@@ -19,9 +21,14 @@ mod progress;
 mod recording;
 #[cfg(feature = "real-cli")]
 mod report;
-mod sessions;
+
+mod served;
+mod serving;
+mod steering;
 mod support;
+mod transcripts;
 mod versions;
+mod watching;
 
 /// A test file that is not named above would never run.
 #[test]

@@ -117,7 +117,7 @@ async fn resumed(cli: Cli) -> Outcome {
         assert_eq!(third.code, 1, "{}", third.screen);
         assert!(third.screen.contains(words), "{}", third.screen);
         let hint = third.screen.lines().last();
-        let expected = "`countersign sessions list` lists the sessions of this folder.";
+        let expected = "`countersign transcripts list` lists the sessions of this folder.";
         assert_eq!(hint, Some(expected), "{}", third.screen);
     }
     lab.close().await?;

@@ -11,7 +11,7 @@
 
 mod alone;
 mod conversation;
-mod demo;
+
 mod hostile;
 mod kit;
 mod permissions;
@@ -20,6 +20,7 @@ mod pty;
 mod puppet;
 mod questions;
 mod start;
+mod tour;
 
 use std::process::ExitCode;
 
@@ -32,12 +33,12 @@ fn main() -> ExitCode {
     let trials = [
         alone::trials(),
         conversation::trials(),
-        demo::trials(),
         hostile::trials(),
         permissions::trials(),
         plans::trials(),
         questions::trials(),
         start::trials(),
+        tour::trials(),
     ];
     libtest_mimic::run(&Arguments::from_args(), trials.into_iter().flatten().collect()).exit_code()
 }

@@ -91,6 +91,11 @@ fn written(path: &str, content: &str, place: &Place) -> Vec<Line> {
     let before = match place.read(path) {
         Found::Text(text) => text,
         Found::Nothing => String::new(),
+        Found::Elsewhere => {
+            let mut shown = vec![Line::of(Tone::Dim, "All of the file would be:")];
+            shown.extend(diff::change("", content, true).lines);
+            return shown;
+        }
         Found::Unreadable(why) => {
             let note = format!("There is something already, and {why}. It would be replaced by:");
             let mut shown = vec![Line::of(Tone::Warn, &note)];
@@ -116,6 +121,12 @@ fn edited((path, old, new, all): (&str, &str, &str, bool), place: &Place) -> Vec
         Found::Text(text) => text,
         Found::Nothing if old.is_empty() => String::new(),
         Found::Nothing => return part("There is no such file."),
+        Found::Elsewhere => {
+            let times = if all { "Wherever it stands in the file:" } else { "In the file:" };
+            let mut shown = vec![Line::of(Tone::Dim, times)];
+            shown.extend(diff::change(old, new, false).lines);
+            return shown;
+        }
         Found::Unreadable(why) => return part(&format!("The file: {why}.")),
     };
     let after = match (old.is_empty(), before.matches(old).count()) {
@@ -186,6 +197,27 @@ mod tests {
         new_field: [1]
         It reaches x.
         rm is \u{1b}]0;bad
+        ");
+    }
+
+    #[test]
+    fn a_file_elsewhere_is_not_compared_with_one_here() {
+        let folder = tempfile::tempdir().unwrap();
+        std::fs::write(folder.path().join("a.txt"), "one\ntwo\n").unwrap();
+        let place = Place::elsewhere(folder.path());
+        let write = r#"{"tool_name":"Write","tool_use_id":"t","input":{"file_path":"a.txt","content":"one\nthree\n"}}"#;
+        insta::assert_snapshot!(shown(write, &place), @r"
+        Write a.txt
+        All of the file would be:
+        1 + one
+        2 + three
+        ");
+        let edit = r#"{"tool_name":"Edit","tool_use_id":"t","input":{"file_path":"a.txt","old_string":"nine","new_string":"ten"}}"#;
+        insta::assert_snapshot!(shown(edit, &place), @r"
+        Edit a.txt
+        In the file:
+          - nine (no line break at the end)
+          + ten (no line break at the end)
         ");
     }
 

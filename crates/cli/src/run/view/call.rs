@@ -201,7 +201,7 @@ fn ran_for(call: &ToolCall) -> Option<Duration> {
 }
 
 /// The first lines of a text, each one row, and how many more there are.
-fn folded(text: &str, tone: Tone, columns: usize) -> Vec<Line> {
+pub(crate) fn folded(text: &str, tone: Tone, columns: usize) -> Vec<Line> {
     let text = text.trim_matches('\n');
     let count = text.lines().count();
     let shown = if count > FOLDED + 1 { FOLDED } else { count };

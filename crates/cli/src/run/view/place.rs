@@ -16,17 +16,25 @@ pub(crate) enum Found {
     Nothing,
     /// Something that cannot be compared, and why.
     Unreadable(&'static str),
+    /// It is on another machine, or may be.
+    Elsewhere,
 }
 
 /// The folder that a session works in.
 #[derive(Clone, Debug)]
 pub(crate) struct Place {
     cwd: PathBuf,
+    is_elsewhere: bool,
 }
 
 impl Place {
     pub(crate) fn new(cwd: PathBuf) -> Self {
-        Self { cwd }
+        Self { cwd, is_elsewhere: false }
+    }
+
+    /// A folder that may be on another machine. Files here that have the same names are not read.
+    pub(crate) fn elsewhere(cwd: impl Into<PathBuf>) -> Self {
+        Self { cwd: cwd.into(), is_elsewhere: true }
     }
 
     pub(crate) fn cwd(&self) -> &Path {
@@ -43,6 +51,9 @@ impl Place {
 
     /// What is at a path.
     pub(crate) fn read(&self, path: &str) -> Found {
+        if self.is_elsewhere {
+            return Found::Elsewhere;
+        }
         let path = self.cwd.join(path);
         // Looked at first, because opening a pipe could wait for ever.
         let Ok(about) = std::fs::metadata(&path) else { return Found::Nothing };

@@ -1,4 +1,4 @@
-//! `sessions`: what is on disk, and what becomes of it.
+//! `transcripts`: what is on disk, and what becomes of it.
 
 use std::io::Write as _;
 use std::path::Path;
@@ -43,46 +43,46 @@ fn hold(home: &Path, id: &str, prompt: &str) {
     assert!(sim.wait().unwrap().success());
 }
 
-fn sessions(home: &TempDir, arguments: &[&str]) -> crate::support::Ran {
+fn transcripts(home: &TempDir, arguments: &[&str]) -> crate::support::Ran {
     let mut command = command(&home.path().join("work"));
-    command.env("HOME", home.path()).arg("sessions").args(arguments);
+    command.env("HOME", home.path()).arg("transcripts").args(arguments);
     crate::support::ran(&mut command)
 }
 
 #[test]
 fn sessions_are_listed_where_they_were_held() {
     let home = home();
-    let listed = sessions(&home, &["list"]);
+    let listed = transcripts(&home, &["list"]);
     assert_eq!(listed.code, Some(0), "{listed:?}");
     let at = |id: &str| listed.out.find(id).unwrap_or_else(|| panic!("{id} in {listed:?}"));
     assert!(at(SECOND) < at(FIRST), "the last one comes first: {listed:?}");
     assert!(listed.out.contains("What is this about?"), "{listed:?}");
 
-    let json = sessions(&home, &["list", "--json", "-n", "1"]);
+    let json = transcripts(&home, &["list", "--json", "-n", "1"]);
     let info: Value = serde_json::from_str(&json.out).unwrap();
     assert_eq!(info["session_id"], SECOND);
     assert_eq!(info["first_prompt"], "And what is that?");
 
-    let elsewhere = sessions(&home, &["list", "--cwd", "/"]);
+    let elsewhere = transcripts(&home, &["list", "--cwd", "/"]);
     assert_eq!((elsewhere.code, elsewhere.out.as_str()), (Some(0), ""));
     assert!(elsewhere.err.contains("--all"), "{elsewhere:?}");
-    let all = sessions(&home, &["list", "--all"]);
+    let all = transcripts(&home, &["list", "--all"]);
     assert_eq!(all.out.matches("11111111-").count(), 2, "{all:?}");
 }
 
 #[test]
 fn a_conversation_is_shown_without_controlling_the_terminal() {
     let home = home();
-    let shown = sessions(&home, &["show", FIRST]);
+    let shown = transcripts(&home, &["show", FIRST]);
     assert_eq!(shown.code, Some(0), "{shown:?}");
     for part in ["you\nWhat is this about?", "claude\nIt is about herons.", "tool  Bash"] {
         assert!(shown.out.contains(part), "{part} in {}", shown.out);
     }
     assert!(shown.out.contains("bluebird") && !shown.out.contains('\x1b'), "{shown:?}");
-    let full = sessions(&home, &["show", FIRST, "--full"]);
+    let full = transcripts(&home, &["show", FIRST, "--full"]);
     assert!(full.out.contains("bluebird") && !full.out.contains('\x1b'), "{full:?}");
 
-    let json = sessions(&home, &["show", "latest", "--json"]);
+    let json = transcripts(&home, &["show", "latest", "--json"]);
     let lines: Vec<Value> =
         json.out.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
     assert_eq!(lines[0]["session_id"], SECOND);
@@ -92,41 +92,41 @@ fn a_conversation_is_shown_without_controlling_the_terminal() {
 #[test]
 fn what_was_said_is_found() {
     let home = home();
-    let found = sessions(&home, &["search", "HERONS", "-q"]);
+    let found = transcripts(&home, &["search", "HERONS", "-q"]);
     assert_eq!(found.out.matches("11111111-").count(), 2, "{found:?}");
-    let found = sessions(&home, &["search", "this about", "--json"]);
+    let found = transcripts(&home, &["search", "this about", "--json"]);
     let hit: Value = serde_json::from_str(&found.out).unwrap();
     assert_eq!(hit["session"]["session_id"], FIRST);
     assert_eq!(hit["hits"][0]["text"], "What is this about?");
     let message = hit["hits"][0]["message"].as_str().unwrap();
 
     // A copy that ends there.
-    let fork = sessions(&home, &["fork", FIRST, "--at", message, "--title", "A copy"]);
+    let fork = transcripts(&home, &["fork", FIRST, "--at", message, "--title", "A copy"]);
     assert_eq!(fork.code, Some(0), "{fork:?}");
-    let shown = sessions(&home, &["show", fork.out.trim()]);
+    let shown = transcripts(&home, &["show", fork.out.trim()]);
     assert!(shown.out.contains("A copy") && !shown.out.contains("herons"), "{shown:?}");
 
-    let none = sessions(&home, &["search", "penguins", "-q"]);
+    let none = transcripts(&home, &["search", "penguins", "-q"]);
     assert_eq!((none.code, none.out.as_str()), (Some(0), ""));
     assert!(none.err.contains("no session says \"penguins\""), "{none:?}");
-    assert_eq!(sessions(&home, &["search", " "]).code, Some(2));
+    assert_eq!(transcripts(&home, &["search", " "]).code, Some(2));
 }
 
 #[test]
 fn a_session_is_renamed_and_deleted_only_if_that_is_wanted() {
     let home = home();
-    assert_eq!(sessions(&home, &["rename", SECOND, "Birds"]).code, Some(0));
-    assert!(sessions(&home, &["list"]).out.contains("Birds"));
+    assert_eq!(transcripts(&home, &["rename", SECOND, "Birds"]).code, Some(0));
+    assert!(transcripts(&home, &["list"]).out.contains("Birds"));
 
-    let kept = sessions(&home, &["delete", SECOND]);
+    let kept = transcripts(&home, &["delete", SECOND]);
     assert_eq!(kept.code, Some(4), "nobody can be asked: {kept:?}");
-    assert!(sessions(&home, &["list"]).out.contains(SECOND));
-    assert_eq!(sessions(&home, &["delete", SECOND, "--yes"]).code, Some(0));
-    assert!(!sessions(&home, &["list"]).out.contains(SECOND));
+    assert!(transcripts(&home, &["list"]).out.contains(SECOND));
+    assert_eq!(transcripts(&home, &["delete", SECOND, "--yes"]).code, Some(0));
+    assert!(!transcripts(&home, &["list"]).out.contains(SECOND));
 
-    let renamed = sessions(&home, &["rename", FIRST, "Herons", "--json"]).out;
+    let renamed = transcripts(&home, &["rename", FIRST, "Herons", "--json"]).out;
     assert_eq!(renamed, format!("{{\"session_id\":\"{FIRST}\",\"title\":\"Herons\"}}\n"));
-    let deleted = sessions(&home, &["delete", FIRST, "--yes", "--json"]).out;
+    let deleted = transcripts(&home, &["delete", FIRST, "--yes", "--json"]).out;
     assert_eq!(deleted, format!("{{\"deleted\":true,\"session_id\":\"{FIRST}\"}}\n"));
 }
 
@@ -139,12 +139,12 @@ fn a_session_that_is_not_named_well_is_not_guessed() {
         ("abcdef", "there is no session"),
         ("../../../etc/passwd", "there is no session"),
     ] {
-        let wrong = sessions(&home, &["show", name]);
+        let wrong = transcripts(&home, &["show", name]);
         assert_eq!(wrong.code, Some(2), "{wrong:?}");
-        assert!(wrong.err.contains(says) && wrong.err.contains("sessions list"), "{wrong:?}");
+        assert!(wrong.err.contains(says) && wrong.err.contains("transcripts list"), "{wrong:?}");
     }
-    assert_eq!(sessions(&home, &["show", &FIRST[..FIRST.len() - 1]]).code, Some(2));
+    assert_eq!(transcripts(&home, &["show", &FIRST[..FIRST.len() - 1]]).code, Some(2));
     let elsewhere = tempfile::tempdir().unwrap();
-    let none = run(elsewhere.path(), &["sessions", "show", "latest"]);
+    let none = run(elsewhere.path(), &["transcripts", "show", "latest"]);
     assert_eq!(none.code, Some(2), "{none:?}");
 }

@@ -1,13 +1,14 @@
-//! `sessions search`.
+//! `transcripts search`.
 
 use countersign::transcript::{ListOptions, MessageOptions, SessionInfo, Sessions};
 use jiff::Timestamp;
 use serde_json::json;
 
-use super::words::{info_json, one_line, parts};
+use super::words::{info_json, parts};
 use super::{Where, list};
 use crate::failure::{Exit, Failure};
 use crate::output::Output;
+use crate::words::one_line;
 
 /// Search what was said in sessions
 ///

@@ -8,18 +8,18 @@ use crate::pty::Pty;
 
 pub(crate) fn trials() -> Vec<Trial> {
     [
-        simulated("demo::the_tour_goes_through_all_stations", tour),
-        simulated("demo::the_tour_can_be_left", left),
+        simulated("tour::the_tour_goes_through_all_stations", tour),
+        simulated("tour::the_tour_can_be_left", left),
     ]
     .into_iter()
     .flatten()
     .collect()
 }
 
-/// `countersign demo` in this folder, on a machine that has nothing.
-fn demo(folder: &std::path::Path, arguments: &[&str]) -> Pty {
+/// `countersign tour` in this folder, on a machine that has nothing.
+fn run(folder: &std::path::Path, arguments: &[&str]) -> Pty {
     let mut command = CommandBuilder::new(env!("CARGO_BIN_EXE_countersign"));
-    command.arg("demo");
+    command.arg("tour");
     command.args(arguments);
     command.env_clear();
     command.env("HOME", folder);
@@ -31,7 +31,7 @@ fn demo(folder: &std::path::Path, arguments: &[&str]) -> Pty {
 
 async fn tour(_: Cli) -> Outcome {
     let folder = tempfile::tempdir()?;
-    let mut pty = demo(folder.path(), &["--keep", "tour"]);
+    let mut pty = run(folder.path(), &["--keep", "tour"]);
     pty.see("1. A tool asks");
     pty.press("\r");
     let asked = pty.see("Esc denies");
@@ -76,7 +76,7 @@ async fn tour(_: Cli) -> Outcome {
     assert_eq!(left.len(), 1, "nothing else is left: {left:?}");
 
     // What is kept is not written over, and that is said before anybody takes the tour again.
-    let pty = demo(folder.path(), &["--keep", "tour"]);
+    let pty = run(folder.path(), &["--keep", "tour"]);
     let ended = pty.end();
     assert_eq!(ended.code, 2, "{}", ended.screen);
     assert!(ended.screen.contains("tour/1-tool.tape is there already"), "{}", ended.screen);
@@ -86,7 +86,7 @@ async fn tour(_: Cli) -> Outcome {
 
 async fn left(_: Cli) -> Outcome {
     let folder = tempfile::tempdir()?;
-    let mut pty = demo(folder.path(), &[]);
+    let mut pty = run(folder.path(), &[]);
     pty.see("q ends the tour");
     pty.press("q\r");
     let ended = pty.end();
