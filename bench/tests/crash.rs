@@ -1,0 +1,35 @@
+//! A short crash test on the simulated CLI. `crash --runs 200` is the long one.
+
+use std::path::Path;
+
+use countersign_bench::programs::command;
+use serde_json::Value;
+
+/// Some of everything has to have happened, or nothing was tested.
+const HAPPENED: [&str; 7] = [
+    "answers taken",
+    "answers delivered to a call that came back",
+    "answers delivered to the process that asked",
+    "commands that ran",
+    "killed while a person was asked",
+    "sessions parked",
+    "sessions that waited for a process",
+];
+
+#[test]
+fn nothing_is_lost_or_done_twice_when_the_server_is_killed() {
+    let crash = Path::new(env!("CARGO_BIN_EXE_crash"));
+    let made = command(crash).args(["--runs", "25", "--json"]).output().unwrap();
+    let (told, said) = (text(&made.stdout), text(&made.stderr));
+    assert!(made.status.success(), "{}\n{told}\n{said}", made.status);
+    let report: Value = serde_json::from_str(&told).unwrap();
+    assert_eq!(report["happened"]["kills"], 25, "{told}");
+    for what in HAPPENED {
+        assert!(report["happened"][what].as_u64().is_some_and(|count| count > 0), "{what}: {told}");
+    }
+    assert!(report["wrong"].as_object().unwrap().values().all(|count| *count == 0), "{told}");
+}
+
+fn text(bytes: &[u8]) -> String {
+    String::from_utf8_lossy(bytes).into_owned()
+}
