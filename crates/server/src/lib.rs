@@ -38,6 +38,7 @@ pub mod client;
 pub mod config;
 pub mod hub;
 pub mod id;
+mod keeping;
 pub mod outgoing;
 pub mod server;
 pub mod service;

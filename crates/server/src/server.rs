@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use axum::Router;
-use jiff::{SignedDuration, Timestamp};
+use jiff::Timestamp;
 use thiserror::Error;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
@@ -17,8 +17,9 @@ use crate::access::first::{FirstLinkError, FirstTokenError, first_link, first_to
 use crate::access::{self, Access, AccessStore, Cookies, SystemClock};
 use crate::api::{self, Api, Info};
 use crate::bus::Bus;
-use crate::config::{self, Config, Roots, RootsError, Secret};
+use crate::config::{self, Config, Retention, Roots, RootsError, Secret};
 use crate::hub::{Hub, Settings};
+use crate::keeping::Keeping;
 use crate::service::Service;
 use crate::store::{PostgresStore, SqliteStore, Store, StoreError};
 use crate::web::Shell;
@@ -31,12 +32,6 @@ use crate::webhook::{Patience, Post, WebhookError, Webhooks};
 
 /// The file for messages that no time limit is set for.
 const NEVER: Duration = Duration::from_secs(100 * 365 * 24 * 60 * 60);
-
-/// How often what is of no use any more is forgotten.
-const TIDY: Duration = Duration::from_secs(60 * 60);
-
-/// How long the answers to commands are kept.
-const COMMANDS: SignedDuration = SignedDuration::from_hours(7 * 24);
 
 /// Why a server does not start.
 #[derive(Debug, Error)]
@@ -77,6 +72,7 @@ pub struct Server {
     url: String,
     data: PathBuf,
     token_file: Option<PathBuf>,
+    retention: Retention,
 }
 
 impl Server {
@@ -122,8 +118,8 @@ impl Server {
             request: config.limits.request,
         };
         let routes = routes(&api, &access, shell, metrics);
-        let data = config.data.clone();
-        Ok(Self { listening, routes, hub, access, webhooks, url, data, token_file })
+        let (data, retention) = (config.data.clone(), config.retention.clone());
+        Ok(Self { listening, routes, hub, access, webhooks, url, data, token_file, retention })
     }
 
     /// Where it listens.
@@ -175,12 +171,13 @@ impl Server {
     /// taken any more, what waits for a person is parked, and what is running has its time to come
     /// to its end.
     pub async fn run(self, stop: CancellationToken) {
-        let Self { listening, routes, hub, access, webhooks, .. } = self;
+        let Self { listening, routes, hub, access, webhooks, retention, .. } = self;
         let tasks = TaskTracker::new();
         let expiring = Arc::clone(&hub);
         tasks.spawn(async move { expiring.expire().await });
-        let tidying = (Arc::clone(&hub), access, stop.clone());
-        tasks.spawn(async move { tidy(tidying.0, tidying.1, tidying.2).await });
+        let keeping = Keeping { store: Arc::clone(hub.store()), access, retention };
+        let until = stop.clone();
+        tasks.spawn(async move { keeping.run(until).await });
         tasks.close();
         // Requests are answered while sessions end: whoever looks on sees it.
         let cut = CancellationToken::new();
@@ -284,22 +281,4 @@ fn routes(api: &Api, access: &Arc<Access>, shell: Shell, metrics: Arc<Metrics>) 
         .merge(access::api::routes().with_state(Arc::clone(access)))
         .nest("/api/v1", api::routes().with_state(api.clone()));
     shell.around(open.into(), Router::from(closed).merge(metrics::routes(metrics)))
-}
-
-/// Forgets what is of no use any more, now and then.
-async fn tidy(hub: Arc<Hub>, access: Arc<Access>, stop: CancellationToken) {
-    loop {
-        if let Err(error) = access.forget_expired().await {
-            tracing::warn!(%error, "what is over could not be forgotten");
-        }
-        if let Ok(before) = Timestamp::now().checked_sub(COMMANDS)
-            && let Err(error) = hub.store().forget_commands(before).await
-        {
-            tracing::warn!(%error, "old commands could not be forgotten");
-        }
-        tokio::select! {
-            () = tokio::time::sleep(TIDY) => {}
-            () = stop.cancelled() => return,
-        }
-    }
 }

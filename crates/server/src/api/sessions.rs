@@ -60,6 +60,7 @@ fn filter(wanted: ListSessions) -> Result<SessionFilter, Problem> {
         labels: list(wanted.label),
         folder: wanted.folder,
         archived: Some(wanted.archived.unwrap_or(false)),
+        untouched_since: None,
         parent: wanted.parent,
         words: wanted.q.filter(|words| !words.trim().is_empty()),
         order: wanted.order.unwrap_or_default(),

@@ -371,7 +371,7 @@ pub enum LogFormat {
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Retention {
-    /// Sessions, counted from when they were archived.
+    /// Sessions in the archive, counted from when something last happened in them.
     #[serde(with = "duration::or_off")]
     pub archived_sessions: Option<Duration>,
     /// Who decided what.

@@ -221,6 +221,9 @@ pub trait Store: Send + Sync {
     /// Forgets commands that are older than this time.
     fn forget_commands(&self, before: Timestamp) -> StoreFuture<'_, u64>;
 
+    /// Forgets what is in the audit from before this time, and says how much that was.
+    fn forget_audit(&self, before: Timestamp) -> StoreFuture<'_, u64>;
+
     /// Copies everything to a file, while the store is in use.
     fn backup(&self, to: PathBuf) -> StoreFuture<'_, ()>;
 

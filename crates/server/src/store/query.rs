@@ -39,6 +39,8 @@ pub struct SessionFilter {
     pub folder: Option<String>,
     /// They are in the archive, or are not.
     pub archived: Option<bool>,
+    /// Nothing has happened in them since this time.
+    pub untouched_since: Option<Timestamp>,
     /// They come from this session.
     pub parent: Option<SessionId>,
     /// Their title, or what was said in them, has all of these words. The last may be the beginning

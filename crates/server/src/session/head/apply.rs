@@ -88,8 +88,12 @@ impl Head {
                 self.without_process("stop it before you archive it")?;
                 self.archived = to.archived;
             }
-            Happening::Deleted(_) => {
+            Happening::Deleted(deleted) => {
                 self.without_process("stop it before you delete it")?;
+                if deleted.by == By::Server && !self.archived {
+                    let instead = "only what is in the archive is deleted by the server";
+                    return Err(Refused::State { state: self.state(), instead });
+                }
             }
             Happening::StopAsked(_) => self.stop = true,
             Happening::ResumeAsked(_) => self.try_again(),

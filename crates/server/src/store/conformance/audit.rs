@@ -49,6 +49,18 @@ pub(super) async fn decisions(tester: &Tester) -> Result<(), Reason> {
     same("whether it has the answer", &true, &entry.detail.as_str().contains(&body))
 }
 
+pub(super) async fn forgotten(tester: &Tester) -> Result<(), Reason> {
+    let session = tester.create("audited").await?;
+    let between = tester.time.now();
+    tester.happen(session, vec![StopAsked { by: person() }.into()]).await?;
+    same("how many are forgotten", &1, &tester.store.forget_audit(between).await?)?;
+    same("how many are forgotten then", &0, &tester.store.forget_audit(between).await?)?;
+    let left = kinds(tester, AuditFilter::default()).await?;
+    same("what is left", &vec!["session.stop_asked".to_owned()], &left)?;
+    let events = tester.store.events(session, 0, 10).await?;
+    same("how many events there still are", &2, &events.len())
+}
+
 pub(super) async fn listed(tester: &Tester) -> Result<(), Reason> {
     let session = tester.create("audited").await?;
     let stop = || vec![StopAsked { by: person() }.into()];

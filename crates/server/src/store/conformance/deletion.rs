@@ -8,11 +8,24 @@ use super::sample::{self, Running, created, life, noted, person, raw, said};
 use super::tester::{Reason, Tester, same, some, wrong};
 use crate::id::{ApprovalId, ConversationId, MessageId, SessionId};
 use crate::session::{
-    ApprovalKind, ConversationChanged, Deleted, Happening, Parent, Refused, TurnBegan, TurnCause,
+    ApprovalKind, Archived, By, ConversationChanged, Deleted, Happening, Parent, Refused,
+    TurnBegan, TurnCause,
 };
 use crate::store::{
     ApprovalFilter, AuditFilter, Command, SessionFilter, StoreError, Write, WriteError, Written,
 };
+
+pub(super) async fn by_itself(tester: &Tester) -> Result<(), Reason> {
+    let session = tester.create("in use").await?;
+    match tester.store.delete(session, By::Server).await {
+        Err(WriteError::Refused { refused: Refused::State { .. }, .. }) => {}
+        other => return wrong(format!("a session in use was deleted: {other:?}")),
+    }
+    let put_away = Archived { archived: true, by: person() };
+    tester.happen(session, vec![put_away.into()]).await?;
+    tester.store.delete(session, By::Server).await?;
+    same("the head", &None, &tester.store.head(session).await?)
+}
 
 pub(super) async fn everything(tester: &Tester) -> Result<(), Reason> {
     let (gone, stays) = (SessionId::new(), SessionId::new());

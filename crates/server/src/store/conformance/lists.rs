@@ -4,6 +4,7 @@ use jiff::SignedDuration;
 
 use super::sample::{self, Running, created, noted, person, said};
 use super::tester::{Reason, Tester, same, wrong};
+use crate::access::Clock as _;
 use crate::id::{ApprovalId, MessageId, SessionId};
 use crate::session::{
     Archived, AwaitsProcess, Created, Failed, Happening, Labelled, Parent, ProcessEnded, State,
@@ -106,6 +107,19 @@ pub(super) async fn filters(tester: &Tester) -> Result<(), Reason> {
     fitting(tester, "taken out of the archive", put_away, &[]).await?;
     let red = SessionFilter { labels: vec!["red".into()], ..filter() };
     fitting(tester, "without the label", red, &[child]).await
+}
+
+pub(super) async fn untouched(tester: &Tester) -> Result<(), Reason> {
+    let (old, touched) = (tester.create("old").await?, tester.create("touched").await?);
+    tester.time.pass(SignedDuration::from_hours(1));
+    let since = tester.time.now();
+    tester.happen(touched, vec![noted("touched")]).await?;
+    let new = tester.create("new").await?;
+    for (since, expected) in [(Some(since), vec![old]), (None, vec![old, touched, new])] {
+        let filter = SessionFilter { untouched_since: since, ..SessionFilter::default() };
+        fitting(tester, "those that nobody touched", filter, &expected).await?;
+    }
+    Ok(())
 }
 
 pub(super) async fn folders(tester: &Tester) -> Result<(), Reason> {

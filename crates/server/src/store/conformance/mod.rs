@@ -149,6 +149,7 @@ rules! {
     messages::queue = "messages that wait are read in their order";
 
     lists::filters = "sessions are listed by state, archive, label and parent";
+    lists::untouched = "sessions are listed by the time since which nothing happened in them";
     lists::folders = "sessions are listed by folder, component by component";
     lists::pages = "pages of sessions have each session once";
     lists::stable = "pages are not disturbed by what is written meanwhile";
@@ -162,9 +163,11 @@ rules! {
     search::long = "a long text is searched at its beginning";
 
     audit::decisions = "what was decided is in the audit, with what was asked";
+    audit::forgotten = "the audit is forgotten when it is old, and nothing else is";
     audit::listed = "the audit is read newest first, by session, approval, kind and time";
 
     deletion::everything = "a deleted session leaves one event and its audit";
+    deletion::by_itself = "what is not in the archive is deleted by nobody but people";
     deletion::refused = "a session with a process is not deleted";
     deletion::transcripts = "transcripts are deleted with their session, and no others";
 

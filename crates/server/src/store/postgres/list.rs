@@ -73,6 +73,10 @@ pub(super) async fn sessions(
     if let Some(archived) = filter.archived {
         conditions.is("archived", archived);
     }
+    if let Some(since) = filter.untouched_since {
+        let since = conditions.value(to_number(since));
+        conditions.add(format!("updated < {since}"));
+    }
     if let Some(parent) = filter.parent {
         conditions.is("parent", parent.uuid());
     }

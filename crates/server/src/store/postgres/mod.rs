@@ -95,6 +95,13 @@ impl PostgresStore {
         let writer = Writer::start(client, config, bus, clock, patience, &tasks).await?;
         Ok(Self { writer, readers, tasks })
     }
+
+    /// Runs a statement that deletes what is from before a time, and says how much that was.
+    fn forget(&self, sql: &'static str, before: Timestamp) -> StoreFuture<'_, u64> {
+        Box::pin(self.writer.run((sql, to_number(before)), |(sql, before), scratch| {
+            Box::pin(async move { execute(scratch.client, sql, &[before]).await })
+        }))
+    }
 }
 
 impl Store for PostgresStore {
@@ -239,11 +246,11 @@ impl Store for PostgresStore {
     }
 
     fn forget_commands(&self, before: Timestamp) -> StoreFuture<'_, u64> {
-        Box::pin(self.writer.run(to_number(before), |before, scratch| {
-            Box::pin(async move {
-                execute(scratch.client, "DELETE FROM commands WHERE at < $1", &[before]).await
-            })
-        }))
+        self.forget("DELETE FROM commands WHERE at < $1", before)
+    }
+
+    fn forget_audit(&self, before: Timestamp) -> StoreFuture<'_, u64> {
+        self.forget("DELETE FROM audit WHERE at < $1", before)
     }
 
     fn backup(&self, _to: PathBuf) -> StoreFuture<'_, ()> {

@@ -62,6 +62,9 @@ pub(super) fn sessions(
     if let Some(archived) = filter.archived {
         conditions.add("archived = ?", [archived.into()]);
     }
+    if let Some(since) = filter.untouched_since {
+        conditions.add("updated < ?", [to_number(since).into()]);
+    }
     if let Some(parent) = filter.parent {
         conditions.add("parent = ?", [blob(parent.uuid())]);
     }

@@ -111,6 +111,14 @@ impl SqliteStore {
         Box::pin(self.readers.read(work))
     }
 
+    /// Runs a statement that deletes what is from before a time, and says how much that was.
+    fn forget(&self, sql: &'static str, before: Timestamp) -> StoreFuture<'_, u64> {
+        self.change(move |scratch| {
+            let gone = scratch.connection.prepare_cached(sql)?.execute([to_number(before)])?;
+            Ok(u64::try_from(gone).unwrap_or(u64::MAX))
+        })
+    }
+
     fn change<T: Send + 'static>(
         &self,
         work: impl FnMut(&mut Scratch<'_>) -> Result<T, StoreError> + Send + 'static,
@@ -252,11 +260,11 @@ impl Store for SqliteStore {
     }
 
     fn forget_commands(&self, before: Timestamp) -> StoreFuture<'_, u64> {
-        self.change(move |scratch| {
-            let sql = "DELETE FROM commands WHERE at < ?1";
-            let gone = scratch.connection.prepare_cached(sql)?.execute([to_number(before)])?;
-            Ok(u64::try_from(gone).unwrap_or(u64::MAX))
-        })
+        self.forget("DELETE FROM commands WHERE at < ?1", before)
+    }
+
+    fn forget_audit(&self, before: Timestamp) -> StoreFuture<'_, u64> {
+        self.forget("DELETE FROM audit WHERE at < ?1", before)
     }
 
     fn backup(&self, to: PathBuf) -> StoreFuture<'_, ()> {
