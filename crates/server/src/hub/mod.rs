@@ -30,6 +30,9 @@ use crate::store::{Store, StoreError, Write, WriteError, Written};
 /// How long is waited before a store that cannot be used is tried again: at first, and at most.
 const AGAIN: (Duration, Duration) = (Duration::from_millis(100), Duration::from_secs(5));
 
+/// How long the last of what there is to write may take when everything ends.
+const LAST_WORDS: Duration = Duration::from_secs(10);
+
 /// All sessions.
 pub struct Hub {
     store: Arc<dyn Store>,
@@ -130,6 +133,22 @@ impl Hub {
         self.attended.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
+    /// Writes what somebody wants, and sees to it that it is done, also when they do not wait for it:
+    /// what was given to the store may be written after whoever wanted it has gone away.
+    pub(crate) async fn carry(self: &Arc<Self>, write: Write) -> Result<Written, WriteError> {
+        let hub = Arc::clone(self);
+        let carried = self.tasks.spawn(async move {
+            let sessions: Vec<_> = write.appends.iter().map(|append| append.session).collect();
+            let written = hub.store.write(write).await?;
+            for session in sessions {
+                hub.poke(session);
+            }
+            Ok(written)
+        });
+        // It is not cancelled, and a panic in it would be one of the store.
+        carried.await.unwrap_or(Err(WriteError::Store(StoreError::Closed)))
+    }
+
     /// Writes what happens in a session, however long the store takes. None when it is refused, or
     /// when the hub ends first.
     pub(crate) async fn write(
@@ -140,7 +159,11 @@ impl Hub {
         let mut wait = AGAIN.0;
         loop {
             let write = Write::to(session, happenings.clone());
-            match self.store.write(write).await {
+            let written = tokio::select! {
+                written = self.store.write(write) => written,
+                () = self.has_ended() => return Err(WriteError::Store(StoreError::Closed)),
+            };
+            match written {
                 Ok(Written::Now { heads, .. }) => {
                     return heads.into_iter().next().ok_or(WriteError::Store(StoreError::Closed));
                 }
@@ -156,6 +179,13 @@ impl Hub {
                 () = self.ending.cancelled() => return Err(WriteError::Store(StoreError::Closed)),
             }
         }
+    }
+
+    /// Waits until it is too late for anything: a store that is frozen does not keep the server from
+    /// ending.
+    async fn has_ended(&self) {
+        self.ending.cancelled().await;
+        tokio::time::sleep(LAST_WORDS).await;
     }
 
     /// No process is started from now on.

@@ -150,13 +150,8 @@ impl Service {
         if self.hub.is_closing() {
             return Err(ServiceError::Closing);
         }
-        let sessions: Vec<_> = write.appends.iter().map(|append| append.session).collect();
         let write = write.because_of(caller.command(&receipt)?);
-        let written = self.hub.store().write(write).await?;
-        for session in sessions {
-            self.hub.poke(session);
-        }
-        match written {
+        match self.hub.carry(write).await? {
             Written::Now { .. } => Ok(Carried { receipt, before: false }),
             Written::Before { response } => {
                 let receipt = serde_json::from_str(&response).map_err(|source| {

@@ -8,7 +8,7 @@ use countersign::Environment;
 use countersign_server::access::{Clock, ManualClock};
 use countersign_server::bus::Bus;
 use countersign_server::client::ClientError;
-use countersign_server::config::Roots;
+use countersign_server::config::{Config, Roots};
 use countersign_server::hub::{Hub, Settings};
 use countersign_server::id::SessionId;
 use countersign_server::service::{Caller, NewMessage, Service};
@@ -28,6 +28,7 @@ pub(super) fn trials() -> Vec<Trial> {
     let full = full.into_iter().map(|trial| trial.with_ignored_flag(!is_root));
     [
         simulated("faults::the_store_is_locked", locked),
+        simulated("faults::who_answers_goes_away_before_it_is_written", goes_away),
         simulated("faults::the_store_is_moved_away", moved_away),
         simulated("faults::the_clock_jumps", clock_jumps),
     ]
@@ -92,6 +93,29 @@ async fn locked(cli: Cli) -> Outcome {
     let other = rusqlite::Connection::open(world.store_file())?;
     let begin = || other.execute_batch("BEGIN EXCLUSIVE").unwrap();
     through(&world, begin, || other.execute_batch("COMMIT").unwrap()).await?;
+    world.close().await
+}
+
+/// An answer that the store has is acted on, though nobody waits for what comes of it.
+async fn goes_away(cli: Cli) -> Outcome {
+    let park = |config: &mut Config| config.limits.park_after = Some(Duration::from_millis(50));
+    let world = World::with(cli, WRITE, park).await;
+    let session = world.create("Write it.").await;
+    let asked = world.asked(session).await;
+    world.until(session, "parked", |head| head.state() == State::Parked).await;
+    let other = rusqlite::Connection::open(world.store_file())?;
+    other.execute_batch("BEGIN IMMEDIATE")?;
+    let path = format!("POST /api/v1/approvals/{}/answer", asked.id);
+    let body = serde_json::to_string(&serde_json::json!({ "answer": Answer::allow() }))?;
+    let connection = world.open_raw(&path, &[], &body).await;
+    // Long enough for it to wait for the store, and shorter than the store waits for the file.
+    tokio::time::sleep(Duration::from_secs(2)).await;
+    drop(connection);
+    tokio::time::sleep(Duration::from_millis(200)).await;
+    other.execute_batch("COMMIT")?;
+    world.at_rest(session).await;
+    assert!(world.has_file("new.txt"));
+    assert_eq!(world.stages(session).await, [Stage::Done]);
     world.close().await
 }
 
