@@ -5,7 +5,7 @@
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use tokio::sync::broadcast;
 
@@ -14,6 +14,10 @@ use crate::session::{Event, Happening, Head};
 
 /// How much may wait for a subscriber, before it is told that it is too slow.
 const BACKLOG: usize = 1024;
+
+/// With how many watched sessions it is first looked which of them are not watched any more. Nothing
+/// tells when a subscriber goes, and a session in which nothing happens is never told anything.
+const SWEEP: usize = 64;
 
 /// Something that subscribers are told.
 #[derive(Clone, Debug)]
@@ -49,8 +53,26 @@ impl News {
 #[derive(Debug)]
 pub struct Bus {
     all: broadcast::Sender<News>,
-    sessions: Mutex<HashMap<SessionId, broadcast::Sender<News>>>,
+    sessions: Mutex<Watched>,
     counters: Counters,
+}
+
+/// The sessions that somebody watches, or did.
+#[derive(Debug)]
+struct Watched {
+    senders: HashMap<SessionId, broadcast::Sender<News>>,
+    /// With how many those are taken out that nobody watches any more.
+    sweep_at: usize,
+}
+
+impl Watched {
+    fn sender(&mut self, session: SessionId) -> &broadcast::Sender<News> {
+        if self.senders.len() >= self.sweep_at && !self.senders.contains_key(&session) {
+            self.senders.retain(|_, sender| sender.receiver_count() > 0);
+            self.sweep_at = SWEEP.max(2 * self.senders.len());
+        }
+        self.senders.entry(session).or_insert_with(|| broadcast::Sender::new(BACKLOG))
+    }
 }
 
 /// How much of what was told, since the server was started.
@@ -100,7 +122,8 @@ impl Counters {
 impl Default for Bus {
     fn default() -> Self {
         let all = broadcast::Sender::new(BACKLOG);
-        Self { all, sessions: Mutex::default(), counters: Counters::default() }
+        let sessions = Watched { senders: HashMap::new(), sweep_at: SWEEP };
+        Self { all, sessions: Mutex::new(sessions), counters: Counters::default() }
     }
 }
 
@@ -143,30 +166,52 @@ impl Bus {
     /// Whether anybody would be told of pieces of messages.
     #[must_use]
     pub fn is_watched(&self, session: SessionId) -> bool {
-        let sessions = self.sessions.lock().unwrap_or_else(PoisonError::into_inner);
-        sessions.get(&session).is_some_and(|sender| sender.receiver_count() > 0)
+        self.watched().senders.get(&session).is_some_and(|sender| sender.receiver_count() > 0)
     }
 
     fn tell_session(&self, news: &News) {
-        let mut sessions = self.sessions.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut watched = self.watched();
         let session = news.session();
-        if let Some(sender) = sessions.get(&session)
+        if let Some(sender) = watched.senders.get(&session)
             && sender.send(news.clone()).is_err()
         {
-            sessions.remove(&session);
+            watched.senders.remove(&session);
         }
+    }
+
+    fn watched(&self) -> MutexGuard<'_, Watched> {
+        self.sessions.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Subscribes to one session. Subscribe first, then read the log: nothing is missed then.
     #[must_use]
     pub fn subscribe(&self, session: SessionId) -> broadcast::Receiver<News> {
-        let mut sessions = self.sessions.lock().unwrap_or_else(PoisonError::into_inner);
-        sessions.entry(session).or_insert_with(|| broadcast::Sender::new(BACKLOG)).subscribe()
+        self.watched().sender(session).subscribe()
     }
 
     /// Subscribes to the events of all sessions, without pieces of messages.
     #[must_use]
     pub fn subscribe_all(&self) -> broadcast::Receiver<News> {
         self.all.subscribe()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Bus, SWEEP};
+    use crate::id::SessionId;
+
+    #[test]
+    fn sessions_that_nobody_watches_any_more_are_forgotten() {
+        let bus = Bus::new();
+        let watched = SessionId::new();
+        let kept: Vec<_> = (0..3).map(|_| bus.subscribe(watched)).collect();
+        for _ in 0..100 * SWEEP {
+            drop(bus.subscribe(SessionId::new()));
+        }
+        assert!(bus.watched().senders.len() <= SWEEP);
+        assert!(bus.is_watched(watched));
+        drop(kept);
+        assert!(!bus.is_watched(watched));
     }
 }
