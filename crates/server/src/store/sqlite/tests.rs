@@ -3,6 +3,7 @@
 use std::os::unix::fs::PermissionsExt as _;
 use std::sync::mpsc::{self, SyncSender};
 
+use futures_util::StreamExt as _;
 use rusqlite::Connection;
 use tempfile::TempDir;
 
@@ -136,6 +137,26 @@ async fn a_full_disk_loses_nothing_and_is_survived() {
     fixture.sql("PRAGMA max_page_count = 100").await;
     let repair = async |fixture: &Fixture| fixture.sql("PRAGMA max_page_count = 100000").await;
     fails_and_recovers(fixture, session, repair).await;
+}
+
+#[tokio::test]
+async fn all_who_wait_for_a_locked_file_are_told_at_once() {
+    let mut fixture = Fixture::new().await;
+    let session = fixture.create().await;
+    let other = Connection::open(fixture.path()).unwrap();
+    other.execute_batch("BEGIN IMMEDIATE").unwrap();
+    let mut writes: futures_util::stream::FuturesUnordered<_> =
+        (0..20).map(|_| fixture.note(session, "waits")).collect();
+    // The first is tried by itself, and the others together while it is.
+    for _ in 0..2 {
+        assert!(writes.next().await.unwrap().is_err());
+    }
+    other.execute_batch("COMMIT").unwrap();
+    while let Some(written) = writes.next().await {
+        assert!(written.is_err());
+    }
+    drop(writes);
+    fixture.note(session, "goes on").await.unwrap();
 }
 
 #[tokio::test]

@@ -225,6 +225,14 @@ impl Thread {
         if jobs.is_empty() {
             return;
         }
+        // When nothing can be written at all, everybody is told at once, and not each after a wait of
+        // their own.
+        if let Err(error) = self.begin() {
+            tracing::warn!(%error, "the store cannot be written to");
+            let why = error.to_string();
+            jobs.into_iter().for_each(|job| job.finish(Some(unavailable(&*why))));
+            return;
+        }
         match self.attempt(&mut jobs) {
             Ok(()) => jobs.into_iter().for_each(|job| job.finish(None)),
             // One of them, or the database: by itself each finds out.
@@ -238,9 +246,16 @@ impl Thread {
         }
     }
 
-    /// Writes all in one transaction, and tells subscribers.
+    /// Begins a transaction.
+    fn begin(&self) -> Result<(), StoreError> {
+        self.file.is_there()?;
+        self.connection.prepare_cached("BEGIN IMMEDIATE")?.execute([])?;
+        Ok(())
+    }
+
+    /// Writes all in the transaction that has begun, and tells subscribers.
     fn attempt(&mut self, jobs: &mut [Box<dyn Job>]) -> Result<(), StoreError> {
-        let written = self.file.is_there().and_then(|()| self.transact(jobs));
+        let written = self.transact(jobs);
         if written.is_ok() {
             self.memory.commit(&self.bus);
             return Ok(());
@@ -255,7 +270,6 @@ impl Thread {
 
     fn transact(&mut self, jobs: &mut [Box<dyn Job>]) -> Result<(), StoreError> {
         let connection = &self.connection;
-        connection.prepare_cached("BEGIN IMMEDIATE")?.execute([])?;
         for job in jobs {
             connection.prepare_cached("SAVEPOINT job")?.execute([])?;
             let outcome = job.run(&mut Scratch {
