@@ -19,7 +19,7 @@ use thiserror::Error;
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
-use tokio::time::{sleep, timeout};
+use tokio::time::{Instant, sleep, timeout};
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 use tower::Service as _;
@@ -38,6 +38,12 @@ const HANDSHAKE: Duration = Duration::from_secs(10);
 const STALLED: Duration = Duration::from_secs(60);
 /// How long to wait when there is nothing left to accept a connection with.
 const EXHAUSTED: Duration = Duration::from_millis(100);
+
+/// How long is waited for an address that somebody else has: a server that was killed while it started
+/// a process leaves its socket to that process, until it has become another program.
+const TAKEN: Duration = Duration::from_secs(2);
+/// How often is tried meanwhile.
+const AGAIN: Duration = Duration::from_millis(50);
 
 /// Why the server does not listen.
 #[derive(Debug, Error)]
@@ -84,6 +90,19 @@ pub struct Ended {
     pub cut: usize,
 }
 
+/// Listens, if need be after a moment.
+async fn listen(address: SocketAddr) -> io::Result<TcpListener> {
+    let until = Instant::now() + TAKEN;
+    loop {
+        match TcpListener::bind(address).await {
+            Err(error) if error.kind() == io::ErrorKind::AddrInUse && Instant::now() < until => {
+                sleep(AGAIN).await;
+            }
+            other => return other,
+        }
+    }
+}
+
 impl Server {
     /// Listens as the configuration says.
     ///
@@ -98,7 +117,7 @@ impl Server {
             return Err(BindError::NonLoopback { address });
         }
         let failed = |source| BindError::Bind { address, source };
-        let listener = TcpListener::bind(address).await.map_err(failed)?;
+        let listener = listen(address).await.map_err(failed)?;
         let address = listener.local_addr().map_err(failed)?;
         let limits = &config.limits;
         Ok(Self {
