@@ -36,6 +36,7 @@ pub mod api;
 pub mod bus;
 pub mod client;
 pub mod config;
+mod home;
 pub mod hub;
 pub mod id;
 mod keeping;

@@ -18,6 +18,7 @@ use crate::access::{self, Access, AccessStore, Cookies, SystemClock};
 use crate::api::{self, Api, Info};
 use crate::bus::Bus;
 use crate::config::{self, Config, Retention, Roots, RootsError, Secret};
+use crate::home;
 use crate::hub::{Hub, Settings};
 use crate::keeping::Keeping;
 use crate::service::Service;
@@ -280,5 +281,8 @@ fn routes(api: &Api, access: &Arc<Access>, shell: Shell, metrics: Arc<Metrics>) 
     let closed = OpenApiRouter::new()
         .merge(access::api::routes().with_state(Arc::clone(access)))
         .nest("/api/v1", api::routes().with_state(api.clone()));
-    shell.around(open.into(), Router::from(closed).merge(metrics::routes(metrics)))
+    shell.around(
+        open.into(),
+        Router::from(closed).merge(metrics::routes(metrics)).merge(home::routes()),
+    )
 }

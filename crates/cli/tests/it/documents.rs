@@ -5,12 +5,14 @@ use std::path::{Path, PathBuf};
 
 use countersign_lab::Versions;
 
+use crate::served::Served;
 use crate::support::{PROGRAM, Ran, ran, script};
 
 /// Commands that cannot be run here, and the tests that run them.
 const ELSEWHERE: &[(&str, &str)] = &[
     ("countersign tour", "tests/run/tour.rs: in a terminal"),
     ("countersign model hello.toml", "lab.rs: until it is interrupted"),
+    ("countersign demo", "demo.rs: until it is interrupted"),
     ("countersign serve --root ~/work", "serving.rs: until it is interrupted"),
     ("countersign lab install", "versions.rs: without a network"),
     ("countersign lab install 2.1.300 latest", "versions.rs: without a network"),
@@ -37,6 +39,11 @@ const REAL: &[&str] = &[
 
 /// A conversation needs a terminal, and says so without one; `tests/run` has it in a terminal.
 const CONVERSATIONS: &[&str] = &["countersign run", "countersign run -i \"Make the tests pass\""];
+
+/// Commands that need a server. They are run in the order in which a document shows them, on one that
+/// has a session.
+const SERVED: &[&str] =
+    &["sessions", "send", "watch", "inbox", "audit", "token", "login-link", "backup"];
 
 /// The commands in the fences of a document.
 fn commands(text: &str) -> Vec<String> {
@@ -80,6 +87,9 @@ fn folder(tape: &Path) -> tempfile::TempDir {
     folder
 }
 
+/// What the model of a server says.
+const SCRIPT: &str = "[[answer]]\ntext = \"Done.\"\ntimes = 1000\n";
+
 /// A client that is not ours.
 const AGENT: &str = r#"
 import json, subprocess
@@ -117,12 +127,21 @@ fn every_command_in_the_documents_works() {
     let mut elsewhere: Vec<&str> = ELSEWHERE.iter().map(|(line, _)| *line).collect();
     let mut count = 0;
     for (document, text) in documents() {
+        let mut server = None;
         for line in commands(&text) {
             if ELSEWHERE.iter().any(|(known, _)| *known == line) {
                 elsewhere.retain(|known| *known != line);
                 continue;
             }
             if REAL.contains(&line.as_str()) {
+                continue;
+            }
+            if SERVED.iter().any(|word| line.split(' ').nth(1) == Some(*word)) {
+                let server = server.get_or_insert_with(|| Served::new(SCRIPT));
+                let line = line.replace("~/work", &server.work().display().to_string());
+                let ended = server.shell(&line);
+                assert_eq!(ended.code, Some(0), "{document}: {line}\n{}{}", ended.out, ended.err);
+                count += 1;
                 continue;
             }
             let folder = folder(&tape);

@@ -82,6 +82,20 @@ impl Served {
         command
     }
 
+    /// What comes of a line that a shell is given, in the working folder.
+    pub(crate) fn shell(&self, line: &str) -> Ran {
+        let bin = self.path("bin");
+        if !bin.exists() {
+            fs::create_dir(&bin).unwrap();
+            std::os::unix::fs::symlink(PROGRAM, bin.join("countersign")).unwrap();
+        }
+        let mut shell = crate::support::shell(&self.work(), line);
+        shell.env("PATH", format!("{}:/usr/bin:/bin", bin.display()));
+        shell.env("HOME", self.folder.path()).env("COUNTERSIGN_SERVER", &self.url);
+        shell.env("COUNTERSIGN_DATA", self.path("data"));
+        ran(&mut shell)
+    }
+
     /// What comes of a command.
     pub(crate) fn run(&self, arguments: &[&str]) -> Ran {
         ran(&mut self.command(arguments))

@@ -243,3 +243,23 @@ async fn a_copy_of_the_store_is_made_where_there_was_none() {
     assert!(server.at("data/backups").join(file).is_file());
     server.end().await;
 }
+
+/// Whoever follows a link is let in and comes to a page, whose links lead somewhere.
+#[tokio::test]
+async fn a_browser_that_is_signed_in_sees_a_page() {
+    let server = Running::new().await;
+    let html = "Accept: text/html";
+    let stranger = server.ask("GET /", &[html], "").await;
+    assert_eq!(stranger.status, 303, "{stranger:?}");
+    let session = server.session(&serde_json::json!({})).await;
+    let page = server.ask("GET /", &[&server.admin, html], "").await;
+    assert_eq!((page.status, page.header("content-type")), (200, Some("text/html; charset=utf-8")));
+    for link in page.body.split("href=\"").skip(1) {
+        let to = link.split('"').next().unwrap();
+        let there = server.ask(&format!("GET {to}"), &[&server.admin], "").await;
+        assert_eq!(there.status, 200, "{to}: {there:?}");
+    }
+    let told = server.ask(&format!("GET /sessions/{session}"), &[&server.admin, html], "").await;
+    assert_eq!(told.status, 200);
+    server.end().await;
+}
