@@ -1,4 +1,4 @@
-//! A short crash test on the simulated CLI. `crash --runs 200` is the long one.
+//! The crash test: 200 kills on the simulated CLI, and 20 on the real one.
 
 use std::path::Path;
 
@@ -16,14 +16,15 @@ const HAPPENED: [&str; 7] = [
     "sessions that waited for a process",
 ];
 
-#[test]
-fn nothing_is_lost_or_done_twice_when_the_server_is_killed() {
+/// Kills a server so often, and looks for what was lost or done twice.
+fn kill(times: u64, cli: &str) {
     let crash = Path::new(env!("CARGO_BIN_EXE_crash"));
-    let made = command(crash).args(["--runs", "25", "--json"]).output().unwrap();
+    let runs = times.to_string();
+    let made = command(crash).args(["--runs", &runs, "--cli", cli, "--json"]).output().unwrap();
     let (told, said) = (text(&made.stdout), text(&made.stderr));
     assert!(made.status.success(), "{}\n{told}\n{said}", made.status);
     let report: Value = serde_json::from_str(&told).unwrap();
-    assert_eq!(report["happened"]["kills"], 25, "{told}");
+    assert_eq!(report["happened"]["kills"], times, "{told}");
     for what in HAPPENED {
         assert!(report["happened"][what].as_u64().is_some_and(|count| count > 0), "{what}: {told}");
     }
@@ -32,4 +33,15 @@ fn nothing_is_lost_or_done_twice_when_the_server_is_killed() {
 
 fn text(bytes: &[u8]) -> String {
     String::from_utf8_lossy(bytes).into_owned()
+}
+
+#[test]
+fn nothing_is_lost_or_done_twice_when_the_server_is_killed() {
+    kill(200, "sim");
+}
+
+#[cfg(feature = "real-cli")]
+#[test]
+fn nothing_is_lost_or_done_twice_with_the_real_cli() {
+    kill(20, "2.1.325");
 }
