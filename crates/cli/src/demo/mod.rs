@@ -146,6 +146,10 @@ impl Args {
         output.line("\nOr in another terminal:")?;
         let data = plain(&quoted(&data.display().to_string()));
         output.line(format_args!("  export COUNTERSIGN_SERVER={url} COUNTERSIGN_DATA={data}"))?;
+        if let Some(program) = elsewhere() {
+            let program = quoted(&program.display().to_string());
+            output.line(format_args!("  alias countersign={}", plain(&program)))?;
+        }
         for (command, what) in [
             ("countersign inbox", "what waits for you, and what to type about it"),
             ("countersign watch", "the same as it happens"),
@@ -164,6 +168,17 @@ impl Args {
         output.line(format_args!("\n{whose} Ctrl-C ends it, and nothing is left behind."))?;
         output.flush()
     }
+}
+
+/// Where this program is, if a shell would not find it by its name: it was run from where it was built.
+fn elsewhere() -> Option<PathBuf> {
+    let program = std::env::current_exe().ok()?;
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    let found = std::env::split_paths(&path)
+        .map(|folder| folder.join("countersign"))
+        .find(|file| file.is_file())
+        .and_then(|file| file.canonicalize().ok());
+    (found != program.canonicalize().ok()).then_some(program)
 }
 
 /// A server with sessions on it.
