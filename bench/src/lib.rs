@@ -10,4 +10,5 @@ pub mod lines;
 pub mod programs;
 pub mod race;
 pub mod random;
+pub mod stamps;
 pub mod tagged;
