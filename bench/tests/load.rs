@@ -36,12 +36,11 @@ fn a_small_load_is_carried_and_nothing_is_lost() {
     let figures = &report["figures"];
     assert_eq!(figures["live"]["sessions that wait with a process"]["figure"], 12, "{told}");
     assert_eq!(figures["parked"]["sessions"]["p50"], 40, "{told}");
-    for (measure, rows) in [("latency", 5), ("fanout", 6), ("growth", 16)] {
+    for (measure, rows) in [("latency", 5), ("fanout", 6), ("growth", 17)] {
         let table = figures[measure].as_object().unwrap();
         assert_eq!(table.len(), rows, "{measure}: {told}");
         for (what, row) in table {
-            let first = row.as_object().unwrap().values().next();
-            assert!(first.is_some_and(Value::is_number), "{what}: {told}");
+            assert!(row.as_object().unwrap().values().any(Value::is_number), "{what}: {told}");
         }
     }
 }

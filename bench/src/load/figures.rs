@@ -4,20 +4,24 @@ use std::time::Duration;
 
 /// How long something took, each time.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Times(Vec<Duration>);
+pub(super) struct Times {
+    all: Vec<Duration>,
+    /// The processor time that the server had for all of it together.
+    pub(super) processor: Duration,
+}
 
 impl Times {
     pub(super) fn add(&mut self, time: Duration) {
-        self.0.push(time);
+        self.all.push(time);
     }
 
     pub(super) fn count(&self) -> u64 {
-        u64::try_from(self.0.len()).unwrap_or(u64::MAX)
+        u64::try_from(self.all.len()).unwrap_or(u64::MAX)
     }
 
     /// The time below which so many of a thousand are.
     pub(super) fn below(&self, of_thousand: usize) -> Duration {
-        let mut sorted = self.0.clone();
+        let mut sorted = self.all.clone();
         sorted.sort_unstable();
         let place = (sorted.len() * of_thousand).div_ceil(1000).saturating_sub(1);
         sorted.get(place).copied().unwrap_or_default()
@@ -31,6 +35,12 @@ impl Times {
         self.below(990)
     }
 
+    /// The processor time that the server had for one of them.
+    pub(super) fn processor_each(&self) -> Duration {
+        let count = u32::try_from(self.count()).unwrap_or(u32::MAX);
+        self.processor.checked_div(count).unwrap_or_default()
+    }
+
     pub(super) fn most(&self) -> Duration {
         self.below(1000)
     }
@@ -38,7 +48,7 @@ impl Times {
 
 impl FromIterator<Duration> for Times {
     fn from_iter<I: IntoIterator<Item = Duration>>(times: I) -> Self {
-        Self(times.into_iter().collect())
+        Self { all: times.into_iter().collect(), processor: Duration::ZERO }
     }
 }
 

@@ -61,7 +61,14 @@ pub(super) async fn measure(options: &Options, report: &mut Report) -> Result<()
     report.expect("approvals with a server", options.rounds, server.asks.count());
     report.expect("approvals without one", options.rounds, client.asks.count());
     let about = format!("{} approvals, in turn", options.rounds);
-    let columns = ["server, p50", "p99", "bare client, p50", "p99", "ratio p50", "ratio p99"];
+    let columns = [
+        "server, p50",
+        "server, p99",
+        "bare client, p50",
+        "bare client, p99",
+        "ratio, p50",
+        "ratio, p99",
+    ];
     let mut table = Table::new("latency", about, &columns);
     let mut row = |what: &str, server: &Times, client: &Times| {
         let (first, second) = ((server.p50(), server.p99()), (client.p50(), client.p99()));

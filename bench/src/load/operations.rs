@@ -10,7 +10,8 @@ use countersign_server::id::SessionId;
 use countersign_server::session::Answer;
 
 use super::figures::Times;
-use super::script::{COMMON, token};
+use super::proc::processor_time;
+use super::script::{COMMON, SAID, token};
 use super::stage::{AT_ONCE, Asked, Served, Stage, asked, each, until};
 use super::{Failure, Options};
 use crate::random::Random;
@@ -32,6 +33,7 @@ pub(super) enum Operation {
     FindOne,
     FindBeginning,
     FindAll,
+    FindSaid,
     FindNothing,
     Totals,
     Append,
@@ -41,7 +43,7 @@ pub(super) enum Operation {
 }
 
 impl Operation {
-    pub(super) const ALL: [Self; 14] = [
+    pub(super) const ALL: [Self; 15] = [
         Self::List,
         Self::ListFifty,
         Self::ListParked,
@@ -50,6 +52,7 @@ impl Operation {
         Self::FindOne,
         Self::FindBeginning,
         Self::FindAll,
+        Self::FindSaid,
         Self::FindNothing,
         Self::Totals,
         Self::Append,
@@ -67,7 +70,8 @@ impl Operation {
             Self::One => "one session",
             Self::FindOne => "search for a word of one session",
             Self::FindBeginning => "search for the beginning of words of a tenth",
-            Self::FindAll => "search for a word of all sessions",
+            Self::FindAll => "search for a word of all titles",
+            Self::FindSaid => "search for a word of all sessions, and of no title",
             Self::FindNothing => "search for a word of none",
             Self::Totals => "what all of them have used",
             Self::Append => "a command that writes one event (a title)",
@@ -88,7 +92,8 @@ pub(super) async fn requests(
     let some = some_sessions(client).await?;
     let mut random = Random::new(7);
     let mut list = async |operation: Operation, wanted: ListSessions| -> Result<(), Failure> {
-        let times = timed(options, async || client.sessions(&wanted).await.map(drop)).await?;
+        let times =
+            timed(options, served, async || client.sessions(&wanted).await.map(drop)).await?;
         took.insert(operation, times);
         Ok(())
     };
@@ -101,27 +106,32 @@ pub(super) async fn requests(
     list(Operation::FindOne, find(token(1))).await?;
     list(Operation::FindBeginning, find("T1".to_owned())).await?;
     list(Operation::FindAll, find(COMMON.to_owned())).await?;
+    list(Operation::FindSaid, find(SAID.to_owned())).await?;
     list(Operation::FindNothing, find("lighthouse".to_owned())).await?;
     let part = Part { after: None, limit: Some(10) };
-    let inbox = timed(options, async || client.inbox(&part).await.map(drop)).await?;
+    let inbox = timed(options, served, async || client.inbox(&part).await.map(drop)).await?;
     took.insert(Operation::Inbox, inbox);
-    let mut one = || random.one(&some).copied().unwrap_or_default();
-    let chosen: Vec<_> = (0..options.reads).map(|_| one()).collect();
-    let mut next = chosen.iter().cycle();
-    let mut one = Times::default();
-    for session in next.by_ref().take(chosen.len()) {
+    let mut any = || random.one(&some).copied().unwrap_or_default();
+    let chosen: Vec<_> = (0..options.reads).map(|_| any()).collect();
+    let (mut one, before) = (Times::default(), processor_time(served.pid())?);
+    for session in &chosen {
         let began = Instant::now();
         client.session(*session).await?;
         one.add(began.elapsed());
     }
+    one.processor = processor_time(served.pid())?.saturating_sub(before);
     took.insert(Operation::One, one);
-    took.insert(Operation::Totals, timed(options, async || client.usage().await.map(drop)).await?);
-    let mut append = Times::default();
+    took.insert(
+        Operation::Totals,
+        timed(options, served, async || client.usage().await.map(drop)).await?,
+    );
+    let (mut append, before) = (Times::default(), processor_time(served.pid())?);
     for (number, session) in chosen.iter().enumerate() {
         let began = Instant::now();
         client.rename(*session, &format!("The list of the {COMMON}, {number}")).await?;
         append.add(began.elapsed());
     }
+    append.processor = processor_time(served.pid())?.saturating_sub(before);
     took.insert(Operation::Append, append);
     Ok(())
 }
@@ -129,9 +139,11 @@ pub(super) async fn requests(
 /// Does something as often as is wanted, or until it has taken long enough.
 async fn timed(
     options: &Options,
+    served: &Served,
     what: impl AsyncFn() -> Result<(), ClientError>,
 ) -> Result<Times, Failure> {
     let (mut times, began) = (Times::default(), Instant::now());
+    let before = processor_time(served.pid())?;
     while times.count() < options.reads {
         if began.elapsed() > ENOUGH.0 && times.count() >= ENOUGH.1 {
             break;
@@ -140,6 +152,7 @@ async fn timed(
         what().await?;
         times.add(this.elapsed());
     }
+    times.processor = processor_time(served.pid())?.saturating_sub(before);
     Ok(times)
 }
 

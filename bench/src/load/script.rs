@@ -10,8 +10,10 @@ use countersign_lab::script::{Script, ScriptError};
 /// The file to which commands add their tokens, in the working folder.
 const RAN: &str = "ran.txt";
 
-/// A word that is said in every session.
+/// A word of the title of every session.
 pub(super) const COMMON: &str = "harbour";
+/// A word that is said in every session, and is part of no title: those are not as long.
+pub(super) const SAID: &str = "everything";
 
 /// The token of this number. None is part of another.
 pub(super) fn token(number: u64) -> String {
@@ -23,7 +25,7 @@ pub(super) fn errand(number: u64) -> String {
     let token = token(number);
     format!(
         "append {token}. The list of the {COMMON} master is in the usual place; add the new ship at \
-         its end, and leave everything else as it is. Then say what you have done."
+         its end, and leave {SAID} else as it is. Then say what you have done."
     )
 }
 

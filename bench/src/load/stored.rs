@@ -7,7 +7,7 @@ use countersign_server::api::view::{ListSessions, Part};
 use countersign_server::client::Client;
 
 use super::copies::Original;
-use super::figures::ratio;
+use super::figures::{Times, ratio};
 use super::operations::{Operation, Took, answer_parked, park, requests, sessions};
 use super::proc::Memory;
 use super::report::{Cell, Report, Table, now};
@@ -86,9 +86,9 @@ pub(super) async fn measure(
     if !growth.is_empty() {
         let measured: Vec<_> =
             measured.iter().filter(|size| growth.contains(&size.sessions)).collect();
-        let [times, ratios] = growth_tables(&measured);
-        report.add(times);
-        report.add(ratios);
+        for table in growth_tables(&measured) {
+            report.add(table);
+        }
     }
     stage.close().await
 }
@@ -151,8 +151,9 @@ fn store_bytes(stage: &Stage) -> Result<u64, Failure> {
 
 fn parked_table(size: &Size, original: &Original) -> Table {
     let about = format!("{} parked sessions, {} events each", size.sessions, original.events());
-    let mut table = Table::new("parked", about, &["p50", "p99", "most"]);
-    let mut one = |what: &str, cell: Cell| table.row(what, &[cell, Cell::None, Cell::None]);
+    let mut table = Table::new("parked", about, &["p50", "p99", "most", "processor time"]);
+    let mut one =
+        |what: &str, cell: Cell| table.row(what, &[cell, Cell::None, Cell::None, Cell::None]);
     one("sessions", Cell::Count(size.sessions));
     one("the store on disk", Cell::Memory(size.bytes));
     one("the server starts within", Cell::Time(size.started));
@@ -168,19 +169,24 @@ fn parked_table(size: &Size, original: &Original) -> Table {
     }
     for operation in Operation::ALL {
         let Some(times) = size.took.get(&operation) else { continue };
-        let cells = [times.p50(), times.p99(), times.most()].map(Cell::Time);
-        table.row(operation.words(), &cells);
+        let [p50, p99, most] = [times.p50(), times.p99(), times.most()].map(Cell::Time);
+        let processor = Some(times.processor_each()).filter(|time| !time.is_zero());
+        let processor = processor.map_or(Cell::None, Cell::Time);
+        table.row(operation.words(), &[p50, p99, most, processor]);
     }
     table
 }
 
 /// The times, and how often they are those with the fewest sessions.
-fn growth_tables(sizes: &[&Size]) -> [Table; 2] {
+fn growth_tables(sizes: &[&Size]) -> [Table; 3] {
     let mut times = Table::new("growth", "p50, by the number of sessions in the store", &[]);
     let mut ratios = Table::new("growth, as a ratio", "to that with the fewest", &[]);
+    let about = "of the server, for one request";
+    let mut processor = Table::new("growth, in processor time", about, &[]);
     for size in sizes {
-        times.column(size.sessions.to_string());
-        ratios.column(size.sessions.to_string());
+        for table in [&mut times, &mut ratios, &mut processor] {
+            table.column(size.sessions.to_string());
+        }
     }
     let mut row = |what: &str, of: &dyn Fn(&Size) -> Duration| {
         let all: Vec<_> = sizes.iter().map(|size| of(size)).collect();
@@ -192,7 +198,7 @@ fn growth_tables(sizes: &[&Size]) -> [Table; 2] {
     row("the server starts within", &|size| size.started);
     for operation in Operation::ALL {
         row(operation.words(), &|size| {
-            size.took.get(&operation).map(super::figures::Times::p50).unwrap_or_default()
+            size.took.get(&operation).map(Times::p50).unwrap_or_default()
         });
     }
     let memory: Vec<_> = sizes.iter().map(|size| Cell::Memory(size.memory.proportional)).collect();
@@ -200,5 +206,15 @@ fn growth_tables(sizes: &[&Size]) -> [Table; 2] {
     let least = sizes.first().map_or(1, |size| size.memory.proportional.max(1));
     let by = |size: &&Size| Cell::Ratio(size.memory.proportional as f64 / least as f64);
     ratios.row("memory of the server, started (PSS)", &sizes.iter().map(by).collect::<Vec<_>>());
-    [times, ratios]
+    for operation in Operation::ALL {
+        let each = |size: &&Size| {
+            let each = size.took.get(&operation).map(Times::processor_each);
+            each.filter(|time| !time.is_zero()).map_or(Cell::None, Cell::Time)
+        };
+        let cells: Vec<_> = sizes.iter().map(each).collect();
+        if cells.iter().any(|cell| !matches!(cell, Cell::None)) {
+            processor.row(operation.words(), &cells);
+        }
+    }
+    [times, ratios, processor]
 }
