@@ -24,11 +24,14 @@ use tokio_util::sync::CancellationToken;
 
 use crate::programs::command;
 use crate::random::Random;
+use crate::stamps;
 
 /// The word with which this program is a server.
 const SERVER: &str = "be-the-server";
 /// The word with which it is a CLI.
 const CLI: &str = "be-the-cli";
+/// The word with which it is a CLI that notes when it asks and when it is answered.
+const STAMPED_CLI: &str = "be-the-stamped-cli";
 
 /// How a server is set up.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -84,10 +87,12 @@ pub fn as_a_child() -> Option<ExitCode> {
     if first == SERVER {
         return Some(serve(&PathBuf::from(words.next()?)));
     }
-    (first == CLI).then(|| {
-        let words = std::env::args_os().take(1).chain(words);
-        Launch::from(Simulated::parse_from(words).options).run()
-    })
+    if first != CLI && first != STAMPED_CLI {
+        return None;
+    }
+    let words = std::env::args_os().take(1).chain(words);
+    let launch = Launch::from(Simulated::parse_from(words).options);
+    Some(if first == CLI { launch.run() } else { stamps::run(&launch) })
 }
 
 /// The simulated CLI, for a laboratory.
@@ -96,8 +101,21 @@ pub fn as_a_child() -> Option<ExitCode> {
 ///
 /// When it is not known where this program is.
 pub fn simulated(version: Version) -> io::Result<Program> {
+    this_program(CLI, version)
+}
+
+/// The simulated CLI, which notes when it asks and when it is answered: see [`stamps`].
+///
+/// # Errors
+///
+/// When it is not known where this program is.
+pub fn simulated_with_stamps(version: Version) -> io::Result<Program> {
+    this_program(STAMPED_CLI, version)
+}
+
+fn this_program(word: &str, version: Version) -> io::Result<Program> {
     let executable = std::env::current_exe()?;
-    Ok(Program::Simulated { executable, words: vec![CLI.to_owned()], version })
+    Ok(Program::Simulated { executable, words: vec![word.to_owned()], version })
 }
 
 #[derive(Debug, Parser)]

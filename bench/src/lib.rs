@@ -7,7 +7,9 @@
 pub mod crash;
 pub mod host;
 pub mod lines;
+pub mod load;
 pub mod programs;
 pub mod race;
 pub mod random;
+pub mod stamps;
 pub mod tagged;
