@@ -4,6 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
+use countersign_lab::postgres::{Cluster, Lose, Lossy};
 use countersign_server::access::Clock;
 use countersign_server::bus::{Bus, News};
 use countersign_server::id::SessionId;
@@ -16,8 +17,6 @@ use proptest::prelude::*;
 use rustix::process::Signal;
 use tokio::sync::broadcast::Receiver;
 
-use crate::cluster::Cluster;
-use crate::lossy::{Lose, Lossy};
 use crate::{access_store, random};
 
 /// A schema with a store in it.
@@ -38,16 +37,16 @@ impl Place for Schema {
 struct Schemas(AtomicUsize);
 
 impl Schemas {
-    async fn next(&self, cluster: &Cluster) -> String {
+    fn next(&self, cluster: &Cluster) -> String {
         let number = self.0.fetch_add(1, Ordering::Relaxed);
-        cluster.schema(&format!("s{number}")).await
+        cluster.schema(&format!("s{number}")).unwrap()
     }
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_store_in_postgresql_keeps_all_rules() {
-    let (cluster, schemas) = (Cluster::start().await, Schemas::default());
-    let fresh = async || Arc::new(Schema(schemas.next(&cluster).await)) as _;
+    let (cluster, schemas) = (Cluster::start().await.unwrap(), Schemas::default());
+    let fresh = async || Arc::new(Schema(schemas.next(&cluster))) as _;
     let report = conformance::check(fresh).await;
     let broken: Vec<_> = report.broken.iter().map(ToString::to_string).collect();
     assert!(broken.is_empty(), "{}", broken.join("\n"));
@@ -56,9 +55,9 @@ async fn a_store_in_postgresql_keeps_all_rules() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn tokens_are_kept_in_postgresql() {
-    let (cluster, schemas) = (Cluster::start().await, Schemas::default());
+    let (cluster, schemas) = (Cluster::start().await.unwrap(), Schemas::default());
     access_store::conforms(async || {
-        let url = schemas.next(&cluster).await;
+        let url = schemas.next(&cluster);
         Arc::new(PostgresStore::connect(&url, Arc::default()).await.unwrap())
     })
     .await;
@@ -67,12 +66,12 @@ async fn tokens_are_kept_in_postgresql() {
 #[test]
 fn whatever_is_tried_the_log_and_what_is_made_of_it_agree() {
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build().unwrap();
-    let (cluster, schemas) = (runtime.block_on(Cluster::start()), Schemas::default());
+    let (cluster, schemas) = (runtime.block_on(Cluster::start()).unwrap(), Schemas::default());
     let written = std::cell::Cell::new(0);
     let config = ProptestConfig { cases: 32, failure_persistence: None, ..Default::default() };
     proptest!(config, |(steps in random::steps())| {
         let live = async {
-            let place = Arc::new(Schema(schemas.next(&cluster).await));
+            let place = Arc::new(Schema(schemas.next(&cluster)));
             random::live(place, &steps).await
         };
         written.set(written.get() + runtime.block_on(live));
@@ -118,8 +117,8 @@ impl Fixture {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_database_that_is_gone_is_used_again_when_it_is_back() {
-    let mut cluster = Cluster::start().await;
-    let url = cluster.schema("mine").await;
+    let mut cluster = Cluster::start().await.unwrap();
+    let url = cluster.schema("mine").unwrap();
     let mut fixture = Fixture::new(&url, Duration::from_secs(10)).await;
     let mut seq = 1;
     for signal in [Signal::INT, Signal::QUIT] {
@@ -127,7 +126,7 @@ async fn a_database_that_is_gone_is_used_again_when_it_is_back() {
         fixture.is_unavailable().await;
         fixture.is_unavailable().await;
         assert!(fixture.store.check().await.is_err());
-        cluster.resume().await;
+        cluster.resume().await.unwrap();
         // The lock is ours again with the first thing that is written.
         fixture.store.check().await.unwrap();
         let second = PostgresStore::connect(&url, Arc::default()).await;
@@ -145,8 +144,8 @@ async fn a_database_that_is_gone_is_used_again_when_it_is_back() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_database_that_does_not_answer_is_not_waited_for_forever() {
-    let cluster = Cluster::start().await;
-    let url = cluster.schema("mine").await;
+    let cluster = Cluster::start().await.unwrap();
+    let url = cluster.schema("mine").unwrap();
     let mut fixture = Fixture::new(&url, Duration::from_millis(500)).await;
     cluster.freeze(Signal::STOP);
     fixture.is_unavailable().await;
@@ -164,10 +163,10 @@ async fn a_database_that_does_not_answer_is_not_waited_for_forever() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn whether_a_lost_commit_was_done_is_found_out() {
-    let cluster = Cluster::start().await;
-    let lossy = Lossy::to(&cluster.socket());
-    let url = cluster.schema("mine").await;
-    let url = url.replace(cluster.socket().to_str().unwrap(), lossy.folder().to_str().unwrap());
+    let cluster = Cluster::start().await.unwrap();
+    let lossy = Lossy::to(&cluster.socket()).unwrap();
+    cluster.schema("mine").unwrap();
+    let url = cluster.url_through(lossy.folder(), "mine");
     let mut fixture = Fixture::new(&url, Duration::from_secs(10)).await;
     let store = &fixture.store;
 
@@ -193,10 +192,10 @@ async fn whether_a_lost_commit_was_done_is_found_out() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn who_waits_beside_a_commit_that_nobody_knows_of_is_told_so() {
-    let mut cluster = Cluster::start().await;
-    let lossy = Lossy::to(&cluster.socket());
-    let url = cluster.schema("mine").await;
-    let url = url.replace(cluster.socket().to_str().unwrap(), lossy.folder().to_str().unwrap());
+    let mut cluster = Cluster::start().await.unwrap();
+    let lossy = Lossy::to(&cluster.socket()).unwrap();
+    cluster.schema("mine").unwrap();
+    let url = cluster.url_through(lossy.folder(), "mine");
     let fixture = Fixture::new(&url, Duration::from_secs(10)).await;
     lossy.lose(Lose::Answer);
     let crash_and_come_back = async {
@@ -206,7 +205,7 @@ async fn who_waits_beside_a_commit_that_nobody_knows_of_is_told_so() {
         cluster.stop(Signal::QUIT);
         let beside = fixture.store.check().await;
         assert!(matches!(beside, Err(StoreError::Unavailable(_))), "{beside:?}");
-        cluster.resume().await;
+        cluster.resume().await.unwrap();
     };
     let (written, ()) = tokio::join!(fixture.note(), crash_and_come_back);
     // The crash may have come before the commit was done. What is said is what is there.
@@ -218,32 +217,32 @@ async fn who_waits_beside_a_commit_that_nobody_knows_of_is_told_so() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_database_that_is_not_a_store_is_refused_and_left_alone() {
-    let cluster = Cluster::start().await;
-    let url = cluster.schema("other").await;
-    cluster.run("CREATE TABLE other.mine (a INT)").await;
+    let cluster = Cluster::start().await.unwrap();
+    let url = cluster.schema("other").unwrap();
+    cluster.run("CREATE TABLE other.mine (a INT)").unwrap();
     let error = PostgresStore::connect(&url, Arc::default()).await.unwrap_err();
     assert!(matches!(error, StoreError::Version(_)), "{error}");
-    cluster.run("DROP TABLE other.mine").await;
+    cluster.run("DROP TABLE other.mine").unwrap();
     let store = PostgresStore::connect(&url, Arc::default()).await.unwrap();
     store.close().await.unwrap();
-    cluster.run("UPDATE other.countersign_version SET version = 1000").await;
+    cluster.run("UPDATE other.countersign_version SET version = 1000").unwrap();
     let error = PostgresStore::connect(&url, Arc::default()).await.unwrap_err();
     assert!(matches!(&error, StoreError::Version(why) if why.contains("1000")), "{error}");
     let latin = "CREATE DATABASE latin ENCODING 'LATIN1' TEMPLATE template0";
-    cluster.run(latin).await;
-    let url = cluster.url("").replace("dbname=postgres", "dbname=latin");
+    cluster.run(latin).unwrap();
+    let url = cluster.url("").replace("/postgres", "/latin");
     let error = PostgresStore::connect(&url, Arc::default()).await.unwrap_err();
     assert!(matches!(error, StoreError::Unsupported(_)), "{error}");
-    let gone = cluster.url("").replace("dbname=postgres", "dbname=gone");
+    let gone = cluster.url("").replace("/postgres", "/gone");
     let error = PostgresStore::connect(&gone, Arc::default()).await.unwrap_err();
     assert!(error.to_string().contains("gone"), "{error}");
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_backup_is_left_to_the_tool_for_it() {
-    let cluster = Cluster::start().await;
+    let cluster = Cluster::start().await.unwrap();
     let store =
-        PostgresStore::connect(&cluster.schema("mine").await, Arc::default()).await.unwrap();
+        PostgresStore::connect(&cluster.schema("mine").unwrap(), Arc::default()).await.unwrap();
     let error = store.backup("/tmp/never".into()).await.unwrap_err();
     assert!(matches!(&error, StoreError::Unsupported(why) if why.contains("pg_dump")), "{error}");
     store.close().await.unwrap();
