@@ -23,7 +23,7 @@ use tokio::time::Instant;
 use url::Url;
 
 use self::connect::{Dialer, Origin, Sender};
-pub(crate) use self::connect::is_this_machine;
+pub(crate) use self::connect::{certificates, is_this_machine, roots_of_the_system};
 pub use self::error::{OutgoingError, RootsError};
 use self::pool::Pool;
 

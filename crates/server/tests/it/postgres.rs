@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
-use countersign_lab::postgres::{Cluster, Lose, Lossy};
+use countersign_lab::postgres::{Certificate, Cluster, Lose, Lossy};
 use countersign_server::access::Clock;
 use countersign_server::bus::{Bus, News};
 use countersign_server::id::SessionId;
@@ -14,7 +14,9 @@ use countersign_server::store::{
     PostgresSettings, PostgresStore, Store, StoreError, StoreFuture, Write, WriteError, Written,
 };
 use proptest::prelude::*;
+use rcgen::{BasicConstraints, CertificateParams, CertifiedKey, DnType, IsCa, Issuer, KeyPair};
 use rustix::process::Signal;
+use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::sync::broadcast::Receiver;
 
 use crate::{access_store, random};
@@ -246,4 +248,112 @@ async fn a_backup_is_left_to_the_tool_for_it() {
     let error = store.backup("/tmp/never".into()).await.unwrap_err();
     assert!(matches!(&error, StoreError::Unsupported(why) if why.contains("pg_dump")), "{error}");
     store.close().await.unwrap();
+}
+
+/// A certificate that this authority has signed, for these names.
+fn signed(names: &[&str], by: &Issuer<'_, KeyPair>) -> CertifiedKey<KeyPair> {
+    let names: Vec<_> = names.iter().map(|name| (*name).to_owned()).collect();
+    let signing_key = KeyPair::generate().unwrap();
+    let cert = CertificateParams::new(names).unwrap().signed_by(&signing_key, by).unwrap();
+    CertifiedKey { cert, signing_key }
+}
+
+/// An authority, and its certificate.
+fn authority(name: &str) -> (Issuer<'static, KeyPair>, String) {
+    let mut params = CertificateParams::new(Vec::new()).unwrap();
+    params.distinguished_name.push(DnType::CommonName, name);
+    params.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
+    let key = KeyPair::generate().unwrap();
+    let pem = params.self_signed(&key).unwrap().pem();
+    (Issuer::new(params, key), pem)
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_connection_is_secured_as_its_url_says() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = |name: &str, pem: &str| {
+        let file = folder.path().join(name);
+        std::fs::write(&file, pem).unwrap();
+        file.display().to_string()
+    };
+    let ((ours, our_pem), (_, other_pem)) = (authority("ours"), authority("another"));
+    let (ours_file, other_file) = (file("ours.pem", &our_pem), file("other.pem", &other_pem));
+    let of_server = signed(&["localhost"], &ours);
+    let (certificate, key) = (of_server.cert.pem(), of_server.signing_key.serialize_pem());
+    let with = Certificate { certificate: &certificate, key: &key };
+    let cluster = Cluster::start_secured(with).await.unwrap();
+    cluster.run("ALTER ROLE test PASSWORD 'open sesame'").unwrap();
+    cluster.schema("mine").unwrap();
+    let port = cluster.secured().unwrap().port();
+    let connect = async |host: &str, query: &str| {
+        let url = format!(
+            "postgresql://test:open%20sesame@{host}:{port}/postgres\
+             ?options=-c%20search_path%3Dmine{query}"
+        );
+        let store = PostgresStore::connect(&url, Arc::default()).await?;
+        store.check().await?;
+        store.close().await
+    };
+    let secured = [
+        ("localhost", format!("&sslmode=verify-full&sslrootcert={ours_file}")),
+        // It is not for that name, which is not looked at.
+        ("127.0.0.1", format!("&sslmode=verify-ca&sslrootcert={ours_file}")),
+        ("127.0.0.1", format!("&sslmode=require&sslrootcert={ours_file}")),
+        ("127.0.0.1", "&sslmode=require".to_owned()),
+        ("127.0.0.1", "&sslmode=prefer".to_owned()),
+    ];
+    for (host, query) in &secured {
+        connect(host, query).await.unwrap_or_else(|error| panic!("{query}: {error}"));
+    }
+    for (host, query, part) in [
+        ("localhost", format!("&sslmode=verify-full&sslrootcert={other_file}"), "certificate"),
+        ("localhost", "&sslmode=verify-full".to_owned(), "certificate"),
+        ("127.0.0.1", format!("&sslmode=verify-full&sslrootcert={ours_file}"), "certificate"),
+        ("127.0.0.1", format!("&sslmode=verify-ca&sslrootcert={other_file}"), "certificate"),
+        ("127.0.0.1", "&sslmode=verify-ca".to_owned(), "certificate"),
+        ("127.0.0.1", format!("&sslmode=require&sslrootcert={other_file}"), "certificate"),
+        // The database wants TLS.
+        ("127.0.0.1", "&sslmode=disable".to_owned(), "no encryption"),
+        ("127.0.0.1", String::new(), "no encryption"),
+    ] {
+        let error = connect(host, &query).await.unwrap_err().to_string();
+        assert!(error.contains(part), "{query}: {error}");
+        assert!(!error.contains("sesame"), "{error}");
+    }
+    // All connections are, those that read as well.
+    let url = format!(
+        "postgresql://test:open%20sesame@localhost:{port}/postgres?sslmode=verify-full\
+         &sslrootcert={ours_file}&options=-c%20search_path%3Dmine"
+    );
+    let fixture = Fixture::new(&url, Duration::from_secs(10)).await;
+    fixture.store.head(fixture.session).await.unwrap().unwrap();
+    let plain = "DO $$ BEGIN ASSERT (SELECT count(*) FILTER (WHERE ssl) >= 2
+                     AND count(*) FILTER (WHERE NOT ssl) = 0
+                     FROM pg_stat_ssl JOIN pg_stat_activity USING (pid)
+                     WHERE application_name = 'countersign'); END $$";
+    cluster.run(plain).unwrap();
+    fixture.store.close().await.unwrap();
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_database_without_tls_is_not_taken_for_one_with_it() {
+    // It speaks as PostgreSQL does that has no certificate: no.
+    let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let port = listener.local_addr().unwrap().port();
+    let refuse = async {
+        let (mut stream, _) = listener.accept().await.unwrap();
+        let mut asked = [0; 8];
+        stream.read_exact(&mut asked).await.unwrap();
+        stream.write_all(b"N").await.unwrap();
+        // What comes then is nothing: the password least of all.
+        let mut rest = Vec::new();
+        stream.read_to_end(&mut rest).await.unwrap();
+        rest
+    };
+    let url = format!("postgresql://me:secret@127.0.0.1:{port}/db?sslmode=require");
+    let connect = PostgresStore::connect(&url, Arc::default());
+    let (rest, connected) = tokio::join!(refuse, connect);
+    let error = connected.unwrap_err().to_string();
+    assert!(error.contains("does not support TLS"), "{error}");
+    assert!(rest.is_empty(), "{rest:?}");
 }

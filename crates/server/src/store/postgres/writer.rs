@@ -15,11 +15,10 @@ use futures_util::future::BoxFuture;
 use jiff::{SignedDuration, Timestamp};
 use tokio::sync::{mpsc, oneshot};
 use tokio::time::timeout;
-use tokio_postgres::Config;
 use tokio_postgres::error::{DbError, Severity};
 use tokio_util::task::TaskTracker;
 
-use super::connect::{self, Value, query_one, unavailable};
+use super::connect::{self, Database, Value, query_one, unavailable};
 use super::read;
 use crate::access::Clock;
 use crate::bus::Bus;
@@ -55,7 +54,7 @@ impl Writer {
     /// Starts the task. It ends when it is closed, or when nobody can give it work any more.
     pub(super) async fn start(
         client: ClientWrapper,
-        config: Config,
+        database: Database,
         bus: Arc<Bus>,
         clock: Arc<dyn Clock>,
         patience: Duration,
@@ -64,7 +63,7 @@ impl Writer {
         let (queue, waiting) = mpsc::channel(QUEUE);
         let modified = read::last_modified(&client).await?;
         let task = Task {
-            link: Link { client: Some(client), config, tasks: tasks.clone() },
+            link: Link { client: Some(client), database, tasks: tasks.clone() },
             bus,
             clock,
             patience,
@@ -193,7 +192,7 @@ impl Scratch<'_> {
 /// The connection, while there is one.
 struct Link {
     client: Option<ClientWrapper>,
-    config: Config,
+    database: Database,
     tasks: TaskTracker,
 }
 
@@ -300,7 +299,7 @@ impl Task {
     async fn connect(&mut self) -> Result<&ClientWrapper, StoreError> {
         if self.link.client.as_ref().is_none_or(|client| client.is_closed()) {
             self.link.client = None;
-            let connecting = connect::take(&self.link.config, &self.link.tasks);
+            let connecting = connect::take(&self.link.database, &self.link.tasks);
             let client = match timeout(self.patience, connecting).await {
                 Ok(Ok(client)) => client,
                 // Another server, or our own connection that the database does not know to be lost.
