@@ -218,6 +218,66 @@ async fn who_waits_beside_a_commit_that_nobody_knows_of_is_told_so() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn a_commit_that_a_crash_of_the_database_took_is_not_taken_for_done() {
+    let mut cluster = Cluster::start().await.unwrap();
+    // What is not committed stays in the memory of the database, and is lost in a crash: also that
+    // the transaction had a number, which somebody else has then.
+    cluster.run("ALTER SYSTEM SET wal_writer_delay = '10s'").unwrap();
+    cluster.stop(Signal::INT);
+    cluster.resume().await.unwrap();
+    let lossy = Lossy::to(&cluster.socket()).unwrap();
+    cluster.schema("mine").unwrap();
+    let url = cluster.url_through(lossy.folder(), "mine");
+    let mut fixture = Fixture::new(&url, Duration::from_secs(10)).await;
+    cluster.run("CHECKPOINT").unwrap();
+    lossy.lose_and_shut(Lose::Commit);
+    let crash_and_come_back = async {
+        while !lossy.has_lost() {
+            tokio::time::sleep(Duration::from_millis(5)).await;
+        }
+        cluster.stop(Signal::QUIT);
+        cluster.resume().await.unwrap();
+        cluster.run("CREATE TABLE public.other (a INT)").unwrap();
+        cluster.run("INSERT INTO public.other VALUES (1)").unwrap();
+        lossy.let_through();
+    };
+    let (written, ()) = tokio::join!(fixture.note(), crash_and_come_back);
+    let unavailable = matches!(written, Err(WriteError::Store(StoreError::Unavailable(_))));
+    assert!(unavailable, "{written:?}");
+    assert!(fixture.news.try_recv().is_err(), "told of what is not written");
+    assert_eq!(fixture.note().await.unwrap(), 2);
+    agrees(&fixture.store, fixture.session).await.unwrap();
+    fixture.store.close().await.unwrap();
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_lost_commit_is_found_out_though_another_server_wrote_meanwhile() {
+    let cluster = Cluster::start().await.unwrap();
+    let lossy = Lossy::to(&cluster.socket()).unwrap();
+    let direct = cluster.schema("mine").unwrap();
+    let url = cluster.url_through(lossy.folder(), "mine");
+    let mut fixture = Fixture::new(&url, Duration::from_secs(10)).await;
+    let session = fixture.session;
+    lossy.lose_and_shut(Lose::Answer);
+    let another = async {
+        while !lossy.has_lost() {
+            tokio::time::sleep(Duration::from_millis(5)).await;
+        }
+        let other = PostgresStore::connect(&direct, Arc::default()).await.unwrap();
+        let noted: Happening = Noted { text: "another note".into() }.into();
+        other.write(Write::to(session, vec![noted])).await.unwrap();
+        other.close().await.unwrap();
+        lossy.let_through();
+    };
+    let (written, ()) = tokio::join!(fixture.note(), another);
+    assert_eq!(written.unwrap(), 2);
+    assert!(fixture.news.try_recv().is_ok(), "subscribers were not told");
+    assert_eq!(fixture.note().await.unwrap(), 4, "what the other one wrote is known");
+    agrees(&fixture.store, session).await.unwrap();
+    fixture.store.close().await.unwrap();
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn a_database_that_is_not_a_store_is_refused_and_left_alone() {
     let cluster = Cluster::start().await.unwrap();
     let url = cluster.schema("other").unwrap();
