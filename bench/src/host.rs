@@ -15,7 +15,7 @@ use clap::Parser;
 use countersign::process::Mark;
 use countersign_lab::sim::{Launch, Options};
 use countersign_lab::{Program, Version};
-use countersign_server::config::{Cli, Config, Limits, Restarts, Secret};
+use countersign_server::config::{Cli, Config, Limits, Restarts, Secret, Store};
 use countersign_server::server::Server;
 use serde::{Deserialize, Serialize};
 use tokio::io::{AsyncBufReadExt as _, AsyncReadExt as _, BufReader, Lines};
@@ -40,6 +40,8 @@ pub struct Host {
     pub listen: SocketAddr,
     /// Where it keeps everything.
     pub data: PathBuf,
+    /// The URL of a database of PostgreSQL in which it keeps sessions; a file in its folder without.
+    pub store: Option<String>,
     /// The folder that sessions may use.
     pub root: PathBuf,
     /// The CLI.
@@ -60,9 +62,11 @@ impl Host {
     fn config(&self) -> Config {
         let set = self.environment.iter();
         let set = set.map(|(name, value)| (name.clone(), Secret::new(value))).collect();
+        let store = self.store.as_ref().map(|url| Store::Postgres(Secret::new(url)));
         Config {
             listen: self.listen,
             data: self.data.clone(),
+            store: store.unwrap_or_default(),
             roots: vec![self.root.clone()],
             cli: Cli { path: Some(self.cli.clone()), home: None, pass: Vec::new(), set },
             limits: Limits {

@@ -1,4 +1,9 @@
-//! The crash test: 200 kills on the simulated CLI, and 20 on the real one.
+//! The crash test: 200 kills on the simulated CLI, 20 on the real one, and some with PostgreSQL.
+#![expect(
+    clippy::unwrap_used,
+    clippy::indexing_slicing,
+    reason = "a test that cannot go on has failed"
+)]
 
 use std::path::Path;
 
@@ -22,35 +27,40 @@ const OFTEN: [&str; 3] = [
     "answers told to the model",
 ];
 
-/// Kills a server so often, and looks for what was lost or done twice.
-fn kill(times: u64, cli: &str, happened: &[&str]) {
-    let crash = Path::new(env!("CARGO_BIN_EXE_crash"));
-    let runs = times.to_string();
-    let made = command(crash).args(["--runs", &runs, "--cli", cli, "--json"]).output().unwrap();
-    let (told, said) = (text(&made.stdout), text(&made.stderr));
-    assert!(made.status.success(), "{}\n{told}\n{said}", made.status);
-    let report: Value = serde_json::from_str(&told).unwrap();
-    assert_eq!(report["happened"]["kills"], times, "{told}");
-    for what in happened {
-        assert!(
-            report["happened"][*what].as_u64().is_some_and(|count| count > 0),
-            "{what}: {told}"
-        );
-    }
-    assert!(report["wrong"].as_object().unwrap().values().all(|count| *count == 0), "{told}");
-}
-
-fn text(bytes: &[u8]) -> String {
-    String::from_utf8_lossy(bytes).into_owned()
-}
-
 #[test]
 fn nothing_is_lost_or_done_twice_when_the_server_is_killed() {
-    kill(200, "sim", &[&HAPPENED[..], &OFTEN].concat());
+    crash(200, &["--cli", "sim"], &[&HAPPENED[..], &OFTEN].concat());
 }
 
 #[cfg(feature = "real-cli")]
 #[test]
 fn nothing_is_lost_or_done_twice_with_the_real_cli() {
-    kill(20, "2.1.325", &HAPPENED);
+    crash(20, &["--cli", "2.1.325"], &HAPPENED);
+}
+
+#[cfg(feature = "postgres-tests")]
+#[test]
+fn nor_when_it_keeps_sessions_in_postgresql() {
+    let happened = ["answers taken", "commands that ran", "events shown"];
+    crash(6, &["--store", "postgres", "--sessions", "8"], &happened);
+}
+
+/// Makes the test, with so many kills. Nothing may be wrong, and this has to have happened.
+fn crash(kills: u64, how: &[&str], happened: &[&str]) {
+    let crash = Path::new(env!("CARGO_BIN_EXE_crash"));
+    let (runs, mut command) = (kills.to_string(), command(crash));
+    let made = command.args(["--runs", &runs, "--json"]).args(how).output().unwrap();
+    let (told, said) = (text(&made.stdout), text(&made.stderr));
+    assert!(made.status.success(), "{}\n{told}\n{said}", made.status);
+    let report: Value = serde_json::from_str(&told).unwrap();
+    assert_eq!(report["happened"]["kills"], kills, "{told}");
+    assert!(report["wrong"].as_object().unwrap().values().all(|count| *count == 0), "{told}");
+    for what in happened {
+        let count = report["happened"][*what].as_u64().unwrap_or_default();
+        assert!(count > 0, "{what}: {report}");
+    }
+}
+
+fn text(bytes: &[u8]) -> String {
+    String::from_utf8_lossy(bytes).into_owned()
 }

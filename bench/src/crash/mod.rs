@@ -23,9 +23,10 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-use clap::Parser;
+use clap::{Parser, ValueEnum};
 use countersign::SessionBuilder;
 use countersign::process::{Leftovers, Mark};
+use countersign_lab::postgres::Cluster;
 use countersign_lab::{Installed, Lab, Program, Version, Versions};
 use countersign_server::access::first::read_token;
 use countersign_server::api::view::ListSessions;
@@ -57,6 +58,9 @@ pub struct Options {
     /// The CLI that sessions run: `sim`, a version of the real one, or a program
     #[arg(long, default_value = "sim", value_name = "sim|VERSION|PATH")]
     cli: String,
+    /// Where the server keeps sessions; PostgreSQL is started for it
+    #[arg(long, value_enum, default_value_t = Kept::Sqlite)]
+    store: Kept,
     /// Where random numbers begin; another place each time if it is not said
     #[arg(long)]
     seed: Option<u64>,
@@ -69,6 +73,22 @@ pub struct Options {
     /// Keep what the server kept, and say where
     #[arg(long)]
     keep: bool,
+}
+
+/// Where sessions are kept.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum Kept {
+    Sqlite,
+    Postgres,
+}
+
+impl Kept {
+    const fn name(self) -> &'static str {
+        match self {
+            Self::Sqlite => "sqlite",
+            Self::Postgres => "postgres",
+        }
+    }
 }
 
 /// How fast everything is.
@@ -126,7 +146,11 @@ pub async fn run(options: &Options) -> Result<bool, Failure> {
         fs::write(lab.home().join(name), name)?;
     }
     let at_first = lab.processes();
-    let test = Test::new(options, seed, is_real, &lab)?;
+    let cluster = match options.store {
+        Kept::Sqlite => None,
+        Kept::Postgres => Some(Cluster::start().await?),
+    };
+    let test = Test::new(options, seed, is_real, &lab, cluster.as_ref())?;
     let mut found = Findings::default();
     let outcome = test.run(&mut found).await;
     for pid in lab.processes().into_iter().filter(|pid| !at_first.contains(pid)) {
@@ -188,7 +212,13 @@ struct Test {
 }
 
 impl Test {
-    fn new(options: &Options, seed: u64, is_real: bool, lab: &Lab) -> Result<Self, Failure> {
+    fn new(
+        options: &Options,
+        seed: u64,
+        is_real: bool,
+        lab: &Lab,
+        cluster: Option<&Cluster>,
+    ) -> Result<Self, Failure> {
         let data = tempfile::Builder::new().prefix("countersign-crash-").tempdir()?;
         let (cli, environment) = lab.for_a_client()?;
         let pace = Pace::of(is_real);
@@ -196,6 +226,7 @@ impl Test {
         let host = Host {
             listen: free_address(&mut random)?,
             data: data.path().join("data"),
+            store: cluster.map(|cluster| cluster.schema("crash")).transpose()?,
             root: lab.work(),
             cli,
             environment,

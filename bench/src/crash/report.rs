@@ -27,6 +27,7 @@ pub(super) fn print(found: &Findings, options: &Options, seed: u64, took: Durati
             .collect();
         let report = json!({
             "cli": options.cli,
+            "store": options.store.name(),
             "seed": seed,
             "seconds": took.as_secs_f64(),
             "wrong": wrong,
@@ -34,7 +35,8 @@ pub(super) fn print(found: &Findings, options: &Options, seed: u64, took: Durati
         });
         println!("{report}");
     } else {
-        println!("{}, {} kills, {:.0?}, --seed {seed}\n", options.cli, options.runs, took);
+        let (cli, store, runs) = (&options.cli, options.store.name(), options.runs);
+        println!("{cli} on {store}, {runs} kills, {took:.0?}, --seed {seed}\n");
         println!("| what must not be | count |\n|---|---:|");
         for wrong in Wrong::ALL {
             println!("| {} | {} |", wrong.words().0, count(wrong));

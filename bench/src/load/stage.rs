@@ -70,6 +70,7 @@ impl Stage {
             idle_after: None,
             park_after: None,
             connections: 16_384,
+            store: None,
         };
         Ok(Self { lab, folder, host, numbers: Arc::default(), keep: options.keep })
     }

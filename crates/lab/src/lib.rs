@@ -17,6 +17,7 @@
 //! | [`report`] | the results of experiments, side by side |
 //! | [`drift`] | what changed between two versions of the real CLI |
 //! | [`fidelity`] | the simulated CLI, compared with the real one |
+//! | [`postgres`] | a PostgreSQL server of one's own, for tests |
 
 #![warn(missing_docs)]
 
@@ -35,6 +36,7 @@ pub mod drift;
 pub mod experiment;
 pub mod fidelity;
 pub mod model;
+pub mod postgres;
 pub mod report;
 pub mod scenario;
 pub mod script;

@@ -29,6 +29,15 @@ pub(crate) fn inheriting(program: impl AsRef<OsStr>) -> tokio::process::Command 
     command
 }
 
+/// A command whose process its owner waits for, also without a runtime.
+#[expect(
+    clippy::disallowed_methods,
+    reason = "all children of the laboratory are started with commands made here"
+)]
+pub(crate) fn waited_for(program: impl AsRef<OsStr>) -> std::process::Command {
+    std::process::Command::new(program)
+}
+
 /// Where `PATH` has a program, if it has it.
 pub(crate) fn on_path(program: &str) -> Option<PathBuf> {
     let path = std::env::var_os("PATH")?;

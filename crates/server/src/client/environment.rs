@@ -7,12 +7,14 @@
 //! 3. The server on this machine: its configuration says where it listens, and its data folder has the
 //!    token of its first start.
 //!
-//! A token only goes to the server that it stands beside: that of the data folder never leaves this
-//! machine, and that of the file is for the server in the file.
+//! A token only goes to the server that it stands beside. That of the data folder never leaves this
+//! machine: it goes to where the server listens, also when the server is known to others by another name.
+//! That of the file is for the server in the file.
 
 use std::ffi::OsString;
 use std::fs;
 use std::io;
+use std::net::SocketAddr;
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 
@@ -53,15 +55,19 @@ impl Client {
     /// It is not known where the server is, or there is no token for it.
     pub fn builder_from(source: &Source) -> Result<Builder, SetupError> {
         let token = variable(source, "COUNTERSIGN_TOKEN").map(Secret::new);
-        let (server, found, ca_file) = match variable(source, "COUNTERSIGN_SERVER") {
+        let found = match variable(source, "COUNTERSIGN_SERVER") {
             Some(server) => named(source, server, token.is_some())?,
             None => match profile(source)? {
-                Some((server, found, ca_file)) => (server, found, ca_file),
+                Some(found) => found,
                 None => on_this_machine(source, token.is_some())?,
             },
         };
-        let token = token.or(found).ok_or_else(|| SetupError::NoToken(server.clone()))?;
+        let Found { server, token: beside, connect_to, ca_file } = found;
+        let token = token.or(beside).ok_or_else(|| SetupError::NoToken(server.clone()))?;
         let mut builder = Self::builder(&server, token.expose());
+        if let Some(address) = connect_to {
+            builder = builder.connect_to(address);
+        }
         let ca_file = variable(source, "COUNTERSIGN_CA_FILE").map(PathBuf::from).or(ca_file);
         if let Some(file) = ca_file {
             builder = builder.ca_file(source.folder.join(file));
@@ -70,8 +76,17 @@ impl Client {
     }
 }
 
-/// A server, what lets us in, and whose certificates are trusted besides.
-type Found = (String, Option<Secret>, Option<PathBuf>);
+/// A server.
+#[derive(Debug)]
+struct Found {
+    server: String,
+    /// What lets us in.
+    token: Option<Secret>,
+    /// Where it is, whatever its name is looked up as.
+    connect_to: Option<SocketAddr>,
+    /// Whose certificates are trusted besides.
+    ca_file: Option<PathBuf>,
+}
 
 fn variable(source: &Source, name: &str) -> Option<String> {
     let value = source.environment.get(&OsString::from(name))?.to_str()?.trim();
@@ -80,11 +95,11 @@ fn variable(source: &Source, name: &str) -> Option<String> {
 
 /// The server that the environment names. On this machine the token of the data folder may be for it.
 fn named(source: &Source, server: String, has_token: bool) -> Result<Found, SetupError> {
-    if has_token || !is_here(&address(&server)?) {
-        return Ok((server, None, None));
+    let mut token = None;
+    if !has_token && is_here(&address(&server)?) {
+        token = Some(read_token(&Config::load(source)?.config.data)?);
     }
-    let config = Config::load(source)?.config;
-    Ok((server, Some(read_token(&config.data)?), None))
+    Ok(Found { server, token, connect_to: None, ca_file: None })
 }
 
 /// The server on this machine.
@@ -96,8 +111,9 @@ fn on_this_machine(source: &Source, has_token: bool) -> Result<Found, SetupError
     let token = if has_token { None } else { Some(read_token(&config.data)?) };
     // Whoever can read the certificate that the server has need not ask others about it.
     let certificate = config.tls.files().map(|files| files.certificate.to_owned());
-    let certificate = certificate.filter(|file| fs::File::open(file).is_ok());
-    Ok((config.url(config.listen), token, certificate))
+    let ca_file = certificate.filter(|file| fs::File::open(file).is_ok());
+    let (server, address) = config.local_url(config.listen);
+    Ok(Found { server, token, connect_to: Some(address), ca_file })
 }
 
 /// The server that the file names.
@@ -140,7 +156,8 @@ fn profile(source: &Source) -> Result<Option<Found>, SetupError> {
         }
         (None, None) => None,
     };
-    Ok(Some((server, token, profile.ca_file.as_deref().map(within))))
+    let ca_file = profile.ca_file.as_deref().map(within);
+    Ok(Some(Found { server, token, connect_to: None, ca_file }))
 }
 
 /// Whether nobody else can read a file; what to do if somebody can.

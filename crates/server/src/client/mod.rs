@@ -32,18 +32,19 @@ mod sessions;
 mod sse;
 
 use std::fmt;
+use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
 use http::HeaderValue;
-use url::{Host, Url};
+use url::Url;
 
 pub use self::audit::AuditExport;
 pub use self::error::{ClientError, Problem, SetupError};
 pub use self::follow::{Followed, Following};
 pub use self::server::LoginLink;
-use crate::outgoing::{Limits, Outgoing};
+use crate::outgoing::{Limits, Outgoing, is_this_machine};
 
 /// A client of a server. Copies share their connections.
 #[derive(Clone)]
@@ -113,6 +114,13 @@ impl Builder {
         self
     }
 
+    /// Where the server is, whatever its name is looked up as: the name is only what the server is
+    /// called, and what its certificate has to be for.
+    pub const fn connect_to(mut self, address: SocketAddr) -> Self {
+        self.limits.connect_to = Some(address);
+        self
+    }
+
     /// How long it may take to be connected: 10 seconds unless it is said.
     pub const fn connect_within(mut self, time: Duration) -> Self {
         self.limits.connect = time;
@@ -160,7 +168,9 @@ impl Builder {
     /// the network in the clear.
     pub fn build(self) -> Result<Client, SetupError> {
         let base = address(&self.server)?;
-        if base.scheme() == "http" && !is_here(&base) && !self.in_the_clear {
+        let connect_to = self.limits.connect_to;
+        let stays_here = connect_to.map_or_else(|| is_here(&base), |at| at.ip().is_loopback());
+        if base.scheme() == "http" && !stays_here && !self.in_the_clear {
             return Err(SetupError::InTheClear(base.origin().ascii_serialization()));
         }
         let token = self.token.trim();
@@ -190,12 +200,7 @@ fn address(text: &str) -> Result<Url, SetupError> {
 
 /// Whether an address is on this machine.
 fn is_here(url: &Url) -> bool {
-    match url.host() {
-        Some(Host::Ipv4(address)) => address.is_loopback(),
-        Some(Host::Ipv6(address)) => address.is_loopback(),
-        Some(Host::Domain(name)) => name == "localhost" || name.ends_with(".localhost"),
-        None => false,
-    }
+    url.host().is_some_and(|host| is_this_machine(&host))
 }
 
 #[cfg(test)]

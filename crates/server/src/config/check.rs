@@ -12,6 +12,7 @@ use super::error::Origin;
 use super::load::Loaded;
 use super::roots::Roots;
 use super::values::{PublicUrl, Store};
+use crate::store::PostgresStore;
 
 /// The configuration that is in effect, with all that is wrong with it.
 ///
@@ -65,6 +66,7 @@ impl Loaded {
         self.check_limits(&mut checked);
         self.check_folders(&mut checked);
         self.check_files(&mut checked);
+        self.check_store(&mut checked);
         self.check_webhooks(&mut checked);
         for name in &self.unknown_variables {
             checked
@@ -201,6 +203,14 @@ impl Loaded {
             checked
                 .warnings
                 .push(format!("others can read the key {}; run chmod 600 on it", key.display()));
+        }
+    }
+
+    fn check_store(&self, checked: &mut Checked) {
+        if let Store::Postgres(url) = &self.config.store
+            && let Err(error) = PostgresStore::check_url(url.expose())
+        {
+            self.fault(checked, "store", error.to_string());
         }
     }
 

@@ -124,14 +124,35 @@ impl Config {
         if let Some(url) = &self.public_url {
             return url.origin().to_owned();
         }
-        let mut at = listening;
-        if at.ip().is_unspecified() {
-            at.set_ip(match at {
-                SocketAddr::V4(_) => Ipv4Addr::LOCALHOST.into(),
-                SocketAddr::V6(_) => std::net::Ipv6Addr::LOCALHOST.into(),
-            });
-        }
+        self.url_of(reachable(listening))
+    }
+
+    /// What the server is called by whoever is on its machine, and where that one finds it, given the
+    /// address it listens on.
+    ///
+    /// It has its public name if it speaks for itself under that; where something in front of it speaks
+    /// TLS in its place, that is somebody else, who may be on another machine.
+    #[must_use]
+    pub fn local_url(&self, listening: SocketAddr) -> (String, SocketAddr) {
+        let at = reachable(listening);
+        let is_secure = self.tls.files().is_some();
+        let own = self.public_url.as_ref().filter(|url| url.is_https() == is_secure);
+        (own.map_or_else(|| self.url_of(at), |url| url.origin().to_owned()), at)
+    }
+
+    fn url_of(&self, at: SocketAddr) -> String {
         let scheme = if self.tls.files().is_some() { "https" } else { "http" };
         format!("{scheme}://{at}")
     }
+}
+
+/// An address that somebody on this machine can connect to.
+fn reachable(mut listening: SocketAddr) -> SocketAddr {
+    if listening.ip().is_unspecified() {
+        listening.set_ip(match listening {
+            SocketAddr::V4(_) => Ipv4Addr::LOCALHOST.into(),
+            SocketAddr::V6(_) => std::net::Ipv6Addr::LOCALHOST.into(),
+        });
+    }
+    listening
 }

@@ -1,6 +1,8 @@
 //! Connections to somebody else: found by name, made, and secured.
 
 use std::fmt;
+use std::io;
+use std::net::{Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
@@ -20,6 +22,7 @@ use tokio_rustls::rustls::{ClientConfig, RootCertStore};
 use tokio_util::task::TaskTracker;
 use url::{Host, Url};
 
+use super::Limits;
 use super::error::{OutgoingError, RootsError};
 
 /// One end of a connection that is used for one request after the other.
@@ -49,6 +52,21 @@ impl Origin {
         Ok(Self { secure, host, port })
     }
 
+    async fn open(&self) -> io::Result<TcpStream> {
+        match &self.host {
+            // Whoever answers for the name elsewhere is not asked: what is meant for this machine
+            // goes to this machine.
+            host if is_this_name(host) => {
+                let (four, six) = (Ipv4Addr::LOCALHOST, Ipv6Addr::LOCALHOST);
+                let both = [SocketAddr::from((four, self.port)), (six, self.port).into()];
+                TcpStream::connect(&both[..]).await
+            }
+            Host::Domain(name) => TcpStream::connect((&**name, self.port)).await,
+            Host::Ipv4(address) => TcpStream::connect((*address, self.port)).await,
+            Host::Ipv6(address) => TcpStream::connect((*address, self.port)).await,
+        }
+    }
+
     fn server_name(&self) -> Result<ServerName<'static>, OutgoingError> {
         match &self.host {
             Host::Domain(name) => ServerName::try_from(name.clone())
@@ -57,6 +75,21 @@ impl Origin {
             Host::Ipv6(address) => Ok(ServerName::from(std::net::IpAddr::from(*address))),
         }
     }
+}
+
+/// Whether a host is this machine, wherever it is looked up.
+pub(crate) fn is_this_machine<S: AsRef<str>>(host: &Host<S>) -> bool {
+    match host {
+        Host::Ipv4(address) => address.is_loopback(),
+        Host::Ipv6(address) => address.is_loopback(),
+        Host::Domain(_) => is_this_name(host),
+    }
+}
+
+/// Whether a host is a name that is kept for this machine, as RFC 6761 has it.
+fn is_this_name<S: AsRef<str>>(host: &Host<S>) -> bool {
+    let Host::Domain(name) = host else { return false };
+    name.as_ref() == "localhost" || name.as_ref().ends_with(".localhost")
 }
 
 /// The host and the port, which is all of an address that may be shown.
@@ -69,6 +102,7 @@ impl fmt::Display for Origin {
 /// Makes connections.
 pub(super) struct Dialer {
     within: Duration,
+    always_to: Option<SocketAddr>,
     extra: Vec<CertificateDer<'static>>,
     /// Read when it is needed: a client of a server on this machine does without.
     tls: OnceCell<TlsConnector>,
@@ -76,10 +110,12 @@ pub(super) struct Dialer {
 }
 
 impl Dialer {
-    /// A dialer that trusts whom the system trusts, and besides the certificates in this file.
-    pub(super) fn new(within: Duration, extra: Option<&Path>) -> Result<Self, RootsError> {
-        let extra = extra.map(certificates).transpose()?.unwrap_or_default();
-        Ok(Self { within, extra, tls: OnceCell::new(), connections: TaskTracker::new() })
+    /// A dialer that trusts whom the system trusts, and besides the certificates in the file.
+    pub(super) fn new(limits: &Limits) -> Result<Self, RootsError> {
+        let extra = limits.ca_file.as_deref().map(certificates).transpose()?.unwrap_or_default();
+        let (within, always_to) = (limits.connect, limits.connect_to);
+        let (tls, connections) = (OnceCell::new(), TaskTracker::new());
+        Ok(Self { within, always_to, extra, tls, connections })
     }
 
     /// Makes a connection. It ends when its sender and the answer that it gave are dropped.
@@ -92,10 +128,9 @@ impl Dialer {
 
     async fn connect(&self, to: &Origin) -> Result<Sender, OutgoingError> {
         let failed = |source| OutgoingError::not_connected(to.to_string(), source);
-        let stream = match &to.host {
-            Host::Domain(name) => TcpStream::connect((&**name, to.port)).await,
-            Host::Ipv4(address) => TcpStream::connect((*address, to.port)).await,
-            Host::Ipv6(address) => TcpStream::connect((*address, to.port)).await,
+        let stream = match self.always_to {
+            Some(address) => TcpStream::connect(address).await,
+            None => to.open().await,
         };
         let stream = stream.map_err(failed)?;
         stream.set_nodelay(true).map_err(failed)?;
@@ -124,19 +159,7 @@ impl Dialer {
     }
 
     async fn trust(&self) -> Result<TlsConnector, RootsError> {
-        // The files of the system are some hundred, and are read at once.
-        let own = tokio::task::spawn_blocking(rustls_native_certs::load_native_certs).await;
-        let own = own.map_err(|_| RootsError::NotRead)?;
-        for error in &own.errors {
-            tracing::debug!(%error, "a certificate of the system cannot be read");
-        }
-        let mut roots = RootCertStore::empty();
-        roots.add_parsable_certificates(own.certs);
-        // They were tried when they were read.
-        roots.add_parsable_certificates(self.extra.iter().cloned());
-        if roots.is_empty() {
-            return Err(RootsError::NoneHere);
-        }
+        let roots = roots_of_the_system(self.extra.iter().cloned()).await?;
         let mut config = ClientConfig::builder_with_provider(Arc::new(ring::default_provider()))
             .with_safe_default_protocol_versions()?
             .with_root_certificates(roots)
@@ -146,8 +169,27 @@ impl Dialer {
     }
 }
 
+/// Whom the system trusts, and these besides, which were tried when they were read.
+pub(crate) async fn roots_of_the_system(
+    extra: impl IntoIterator<Item = CertificateDer<'static>>,
+) -> Result<RootCertStore, RootsError> {
+    // The files of the system are some hundred, and are read at once.
+    let own = tokio::task::spawn_blocking(rustls_native_certs::load_native_certs).await;
+    let own = own.map_err(|_| RootsError::NotRead)?;
+    for error in &own.errors {
+        tracing::debug!(%error, "a certificate of the system cannot be read");
+    }
+    let mut roots = RootCertStore::empty();
+    roots.add_parsable_certificates(own.certs);
+    roots.add_parsable_certificates(extra);
+    if roots.is_empty() {
+        return Err(RootsError::NoneHere);
+    }
+    Ok(roots)
+}
+
 /// The certificates in a file, each of which can be used.
-fn certificates(file: &Path) -> Result<Vec<CertificateDer<'static>>, RootsError> {
+pub(crate) fn certificates(file: &Path) -> Result<Vec<CertificateDer<'static>>, RootsError> {
     let failed = |source| RootsError::Read { file: file.to_owned(), source };
     let all: Vec<_> = CertificateDer::pem_file_iter(file)
         .and_then(Iterator::collect::<Result<_, _>>)

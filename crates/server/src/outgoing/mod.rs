@@ -9,6 +9,7 @@ mod error;
 mod pool;
 
 use std::fmt;
+use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
@@ -22,6 +23,7 @@ use tokio::time::Instant;
 use url::Url;
 
 use self::connect::{Dialer, Origin, Sender};
+pub(crate) use self::connect::{certificates, is_this_machine, roots_of_the_system};
 pub use self::error::{OutgoingError, RootsError};
 use self::pool::Pool;
 
@@ -45,6 +47,9 @@ pub struct Limits {
     /// A PEM file with certificates that are trusted besides those that the system trusts: of an
     /// authority of one's own, or of a server that has signed its certificate itself.
     pub ca_file: Option<PathBuf>,
+    /// Where every connection goes, whatever host is named: that one is then only what the
+    /// certificate has to be for, and is looked up nowhere.
+    pub connect_to: Option<SocketAddr>,
 }
 
 impl Default for Limits {
@@ -56,6 +61,7 @@ impl Default for Limits {
             body: 64 << 20,
             keep: Duration::from_secs(20),
             ca_file: None,
+            connect_to: None,
         }
     }
 }
@@ -105,7 +111,7 @@ impl Outgoing {
     ///
     /// The file with certificates cannot be used.
     pub fn new(limits: Limits) -> Result<Self, RootsError> {
-        let dialer = Dialer::new(limits.connect, limits.ca_file.as_deref())?;
+        let dialer = Dialer::new(&limits)?;
         let pool = Pool::new(limits.keep);
         Ok(Self(Arc::new(Inner { dialer, pool, limits })))
     }

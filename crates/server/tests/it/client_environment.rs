@@ -108,6 +108,58 @@ async fn a_file_can_name_a_server_and_a_token() {
     }
 }
 
+#[tokio::test]
+async fn the_token_of_the_data_folder_goes_to_where_the_server_listens() {
+    let (home, stage) = (Home::new(), Stage::new().await);
+    let token = home.first_token();
+    let noted = said("202 Accepted", &json!({"session": SessionId::new()}));
+    let config = |public: &str, more: &str| {
+        let listen = stage.address();
+        let text = format!("listen = \"{listen}\"\npublic_url = \"{public}\"\n{more}");
+        home.write(".config/countersign/server.toml", &text, 0o644);
+        home.client(&[]).unwrap()
+    };
+    // The names lead to nobody, and whoever they would lead to is not for this token.
+    let plain = config("http://agents.invalid:7787", "");
+    assert_eq!(plain.address(), "http://agents.invalid:7787");
+    let (came, stopped) = tokio::join!(stage.answer(&noted), plain.stop(SessionId::new()));
+    stopped.unwrap();
+    assert_eq!(came.header("host"), Some("agents.invalid:7787"));
+    assert_eq!(came.header("authorization"), Some(&*format!("Bearer {token}")));
+
+    // Somebody in front of the server speaks TLS: here it does not.
+    let proxied = config("https://agents.invalid", "");
+    assert_eq!(proxied.address(), stage.url());
+    let (came, stopped) = tokio::join!(stage.answer(&noted), proxied.stop(SessionId::new()));
+    stopped.unwrap();
+    assert_eq!(came.header("authorization"), Some(&*format!("Bearer {token}")));
+
+    // The certificate is for the name, and the name is only that.
+    let own = crate::wire::certificate(&["agents.invalid"]);
+    home.write("cert.pem", &own.cert.pem(), 0o600);
+    home.write("key.pem", &own.signing_key.serialize_pem(), 0o600);
+    let folder = home.0.path().display();
+    let files = format!("[tls]\ncertificate = \"{folder}/cert.pem\"\nkey = \"{folder}/key.pem\"");
+    let secured = config("https://agents.invalid", &files);
+    assert_eq!(secured.address(), "https://agents.invalid");
+    let (came, stopped) =
+        tokio::join!(stage.answer_secured(&own, &noted), secured.stop(SessionId::new()));
+    stopped.unwrap();
+    let came = came.unwrap();
+    assert_eq!(came.header("host"), Some("agents.invalid"));
+    assert_eq!(came.header("authorization"), Some(&*format!("Bearer {token}")));
+}
+
+#[test]
+fn the_token_of_the_data_folder_does_not_go_to_another_machine_in_the_clear() {
+    let home = Home::new();
+    home.first_token();
+    let text = "listen = \"192.0.2.1:7787\"\npublic_url = \"http://localhost:7787\"";
+    home.write(".config/countersign/server.toml", text, 0o644);
+    let error = home.client(&[]).unwrap_err();
+    assert!(matches!(error, SetupError::InTheClear(_)), "{error}");
+}
+
 #[test]
 fn a_token_only_goes_where_it_belongs() {
     let home = Home::new();

@@ -285,7 +285,7 @@ fn all_faults_are_said_at_once() {
 #[test]
 fn what_is_shown_has_no_secrets() {
     let home = Home::new(
-        "store = \"postgres://me:hunter2@db/agents\"\n[cli.set]\nANTHROPIC_API_KEY = \"hunter2\"\n\
+        "store = \"postgres://me:hunter2@db/agents?sslmode=require\"\n[cli.set]\nANTHROPIC_API_KEY = \"hunter2\"\n\
          [[webhooks]]\nurl = \"https://hooks.example.org/T00/hunter2\"\nsecret = \"hunter2hunter2hunter2\"\n",
     );
     fs::set_permissions(home.file(), fs::Permissions::from_mode(0o644)).unwrap();
@@ -300,6 +300,28 @@ fn what_is_shown_has_no_secrets() {
     assert!(warned(&home));
     fs::set_permissions(home.file(), fs::Permissions::from_mode(0o600)).unwrap();
     assert!(!warned(&home));
+}
+
+#[test]
+fn a_database_that_is_reached_in_the_clear_is_a_fault() {
+    for url in
+        ["postgres://me:hunter2@db.example.org/a", "postgres://me:hunter2@db/a?sslmode=prefer"]
+    {
+        let checked = Home::new(&format!("store = \"{url}\"")).check(&[]);
+        let said: Vec<_> = checked.faults.iter().map(ToString::to_string).collect();
+        assert_eq!(said.len(), 1, "{said:?}");
+        assert!(said[0].starts_with("`store` ("), "{said:?}");
+        assert!(said[0].contains("sslmode=verify-full"), "{said:?}");
+        assert!(!said[0].contains("hunter2"), "{said:?}");
+    }
+    for url in [
+        "postgres://me@db.example.org/a?sslmode=verify-full",
+        "postgres://me@db.example.org/a?sslmode=disable",
+        "postgres://me@localhost/a",
+    ] {
+        let checked = Home::new(&format!("store = \"{url}\"")).check(&[]);
+        assert!(checked.faults.is_empty(), "{url}: {:?}", checked.faults);
+    }
 }
 
 #[test]

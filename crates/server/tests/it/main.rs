@@ -7,8 +7,6 @@ mod client;
 mod client_environment;
 mod client_server;
 mod client_streams;
-#[cfg(feature = "postgres-tests")]
-mod cluster;
 mod config;
 mod connections;
 mod content;
@@ -18,8 +16,6 @@ mod errors;
 mod foreign_pages;
 mod house;
 mod killed;
-#[cfg(feature = "postgres-tests")]
-mod lossy;
 mod no_secrets;
 mod outgoing;
 #[cfg(feature = "postgres-tests")]

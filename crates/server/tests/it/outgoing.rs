@@ -59,6 +59,38 @@ async fn a_request_arrives_as_it_was_made() {
 }
 
 #[tokio::test]
+async fn the_names_of_this_machine_are_looked_up_nowhere() {
+    let stage = Stage::new().await;
+    let port = stage.address().port();
+    let ok = answer("200 OK", "text/plain", "here");
+    for name in ["localhost", "agents.localhost", "a.b.localhost"] {
+        let (outgoing, url) = (outgoing(), format!("http://{name}:{port}/"));
+        let (came, answered) = tokio::join!(stage.answer(&ok), outgoing.send(get_of(&url)));
+        assert_eq!(came.header("host"), Some(&*format!("{name}:{port}")));
+        assert_eq!(answered.unwrap().into_body(), "here");
+    }
+    // Also where only the other loopback address is listened on.
+    let Ok(listener) = TcpListener::bind("[::1]:0").await else { return };
+    let url = format!("http://agents.localhost:{}/", listener.local_addr().unwrap().port());
+    let outgoing = with(|limits| limits.answer = Duration::from_secs(20));
+    let mut tasks = JoinSet::new();
+    let router = Router::new().route("/", get(|| async { "here" }));
+    tasks.spawn(async move { axum::serve(listener, router).await.unwrap() });
+    assert_eq!(outgoing.send(get_of(&url)).await.unwrap().into_body(), "here");
+}
+
+#[tokio::test]
+async fn a_connection_can_go_elsewhere_than_its_name_says() {
+    let stage = Stage::new().await;
+    let outgoing = with(|limits| limits.connect_to = Some(stage.address()));
+    let ok = answer("200 OK", "text/plain", "");
+    let ask = get_of("http://agents.invalid:7787/");
+    let (came, answered) = tokio::join!(stage.answer(&ok), outgoing.send(ask));
+    answered.unwrap();
+    assert_eq!(came.header("host"), Some("agents.invalid:7787"));
+}
+
+#[tokio::test]
 async fn connections_are_used_again_unless_they_end() {
     let stage = Stage::new().await;
     let outgoing = outgoing();

@@ -18,6 +18,8 @@ mod inert;
 mod kit;
 mod limits;
 mod plans;
+#[cfg(feature = "postgres-tests")]
+mod postgres;
 mod turns;
 
 use std::process::ExitCode;
@@ -37,6 +39,8 @@ fn main() -> ExitCode {
         fuzzed::trials(),
         inert::trials(),
         plans::trials(),
+        #[cfg(feature = "postgres-tests")]
+        postgres::trials(),
         turns::trials(),
     ];
     libtest_mimic::run(&Arguments::from_args(), trials.into_iter().flatten().collect()).exit_code()

@@ -4,16 +4,17 @@ use std::time::Duration;
 
 use deadpool_postgres::{ClientWrapper, Manager, ManagerConfig, Pool, RecyclingMethod, Runtime};
 use tokio::time::timeout;
-use tokio_postgres::config::{Config, Host, SslMode};
+use tokio_postgres::Row;
+use tokio_postgres::config::Config;
 use tokio_postgres::error::SqlState;
 use tokio_postgres::types::ToSql;
-use tokio_postgres::{NoTls, Row};
 use tokio_util::task::TaskTracker;
 
+use super::tls::{Security, Tls, take_out};
 use crate::store::StoreError;
 
 /// What each version adds. It is never changed, only added to.
-const MIGRATIONS: [&str; 1] = [include_str!("schema.sql")];
+const MIGRATIONS: [&str; 2] = [include_str!("schema.sql"), include_str!("writers.sql")];
 
 /// What the lock of a server is called in the database: `Ctsn`. The rest of its name is the schema.
 const LOCK: i32 = 0x4374_736e;
@@ -46,59 +47,56 @@ impl From<tokio_postgres::Error> for StoreError {
     }
 }
 
+/// A database, and how it is reached.
+#[derive(Clone, Debug)]
+pub(super) struct Database {
+    config: Config,
+    tls: Tls,
+}
+
+impl Database {
+    /// The one that a URL names.
+    pub(super) async fn of(url: &str, patience: Duration) -> Result<Self, StoreError> {
+        let (mut config, security) = read_url(url)?;
+        config.ssl_mode(security.ssl_mode());
+        if config.get_application_name().is_none() {
+            config.application_name("countersign");
+        }
+        if config.get_connect_timeout().is_none() {
+            config.connect_timeout(patience);
+        }
+        if config.get_tcp_user_timeout().is_none() {
+            config.tcp_user_timeout(patience);
+        }
+        Ok(Self { config, tls: security.make().await? })
+    }
+}
+
 /// Reads the URL of a database.
-pub(super) fn read_url(url: &str, patience: Duration) -> Result<Config, StoreError> {
-    let no_encryption = || {
-        StoreError::Unsupported(
-            "encrypted connections to the database are not supported yet: leave sslmode out, and \
-             use a socket of this machine or a tunnel"
-                .to_owned(),
-        )
-    };
-    let mut config: Config = url.parse().map_err(|error| {
+pub(super) fn read_url(url: &str) -> Result<(Config, Security), StoreError> {
+    let (rest, asked) = take_out(url)?;
+    let config: Config = rest.parse().map_err(|error| {
         // What it is called is all that a reason says; the rest may be a secret.
         let why = reason(&error);
-        if why.contains("sslmode") || why.contains("sslrootcert") || why.contains("sslcert") {
-            return no_encryption();
-        }
         StoreError::Unsupported(format!(
             "the URL of the database cannot be read ({why}): write it as \
              postgresql://user@host/database"
         ))
     })?;
-    if config.get_ssl_mode() == SslMode::Require {
-        return Err(no_encryption());
-    }
-    let is_remote = |host: &Host| matches!(host, Host::Tcp(name) if !is_this_machine(name));
-    if config.get_hosts().iter().any(is_remote) {
-        tracing::warn!("the connection to the database is not encrypted");
-    }
-    if config.get_application_name().is_none() {
-        config.application_name("countersign");
-    }
-    if config.get_connect_timeout().is_none() {
-        config.connect_timeout(patience);
-    }
-    if config.get_tcp_user_timeout().is_none() {
-        config.tcp_user_timeout(patience);
-    }
-    Ok(config)
-}
-
-fn is_this_machine(name: &str) -> bool {
-    let address = name.parse::<std::net::IpAddr>();
-    name == "localhost" || address.is_ok_and(|address| address.is_loopback())
+    let security = Security::of(&config, asked)?;
+    Ok((config, security))
 }
 
 /// Connections that read.
 pub(super) fn readers(
-    config: &Config,
+    database: &Database,
     patience: Duration,
     count: usize,
 ) -> Result<Pool, StoreError> {
     // A connection on which somebody gave up waiting may still be busy: it has to answer first.
     let recycling_method = RecyclingMethod::Verified;
-    let manager = Manager::from_config(config.clone(), NoTls, ManagerConfig { recycling_method });
+    let Database { config, tls } = database.clone();
+    let manager = Manager::from_config(config, tls, ManagerConfig { recycling_method });
     let pool = Pool::builder(manager)
         .max_size(count.max(1))
         .runtime(Runtime::Tokio1)
@@ -110,10 +108,10 @@ pub(super) fn readers(
 
 /// Connects, and takes the database for this server.
 pub(super) async fn take(
-    config: &Config,
+    database: &Database,
     tasks: &TaskTracker,
 ) -> Result<ClientWrapper, StoreError> {
-    let (client, connection) = config.connect(NoTls).await?;
+    let (client, connection) = database.config.connect(database.tls.clone()).await?;
     let driven = tasks.spawn(async move {
         if let Err(error) = connection.await {
             tracing::warn!(error = %reason(&error), "the connection to the database is lost");
@@ -252,26 +250,84 @@ pub(super) async fn execute(
 
 #[cfg(test)]
 mod tests {
+    use tokio_postgres::config::SslMode;
+
     use super::*;
 
     #[track_caller]
     fn refused(url: &str) -> String {
-        match read_url(url, Duration::from_secs(1)) {
+        match read_url(url) {
             Err(StoreError::Unsupported(why)) => why,
             other => panic!("{other:?}"),
         }
     }
 
+    #[track_caller]
+    fn mode(url: &str) -> SslMode {
+        read_url(url).unwrap().1.ssl_mode()
+    }
+
     #[test]
-    fn a_url_that_asks_for_encryption_is_refused_and_says_so() {
-        for mode in ["require", "verify-ca", "verify-full"] {
-            let why = refused(&format!("postgresql://me:secret@host/db?sslmode={mode}"));
-            assert!(why.contains("not supported yet"), "{why}");
+    fn a_database_elsewhere_is_not_spoken_to_in_the_clear_unless_that_is_said() {
+        for url in [
+            "postgresql://me:secret@host/db",
+            "postgres://me:secret@host/db?sslmode=prefer",
+            "postgres://me:secret@192.0.2.1/db?connect_timeout=3",
+            "postgres://me:secret@localhost,host/db",
+            "host=host user=me password=secret",
+            "host=localhost hostaddr=192.0.2.1 password=secret",
+        ] {
+            let why = refused(url);
+            assert!(why.contains("sslmode=verify-full") && !why.contains("secret"), "{why}");
         }
-        for url in
-            ["postgresql://me@host/db", "postgresql://me@host/db?sslmode=disable", "host=/run"]
-        {
-            read_url(url, Duration::from_secs(1)).unwrap();
+        assert_eq!(mode("postgres://me@host/db?sslmode=disable"), SslMode::Disable);
+        for word in ["require", "verify-ca", "verify-full"] {
+            assert_eq!(mode(&format!("postgres://me@host/db?sslmode={word}")), SslMode::Require);
+        }
+        assert_eq!(mode("host=host sslmode=require"), SslMode::Require);
+        // The last one counts, as it does elsewhere.
+        let twice = "postgres://me@host/db?sslmode=require&sslmode=disable";
+        assert_eq!(mode(twice), SslMode::Disable);
+    }
+
+    #[test]
+    fn a_database_on_this_machine_need_not_be_secured() {
+        for url in [
+            "postgresql://me@localhost/db",
+            "postgresql://me@127.0.0.1:5433/db",
+            "postgresql://me@[::1]/db",
+            "postgresql://me@%2Frun%2Fpostgresql/db",
+            "host=/run",
+            "host=name hostaddr=127.0.0.1",
+        ] {
+            assert_eq!(mode(url), SslMode::Disable, "{url}");
+        }
+        assert_eq!(mode("postgres://me@localhost/db?sslmode=prefer"), SslMode::Prefer);
+        let why = refused("postgres://me@%2Frun%2Fpostgresql/db?sslmode=require");
+        assert!(why.contains("socket"), "{why}");
+    }
+
+    #[test]
+    fn what_is_said_of_tls_does_not_hide_the_rest_of_a_url() {
+        let url = "postgres://me:a?b%26c@host:1234/db?sslmode=verify-full&sslrootcert=system\
+                   &options=-c%20search_path%3Dmine";
+        let (config, _) = read_url(url).unwrap();
+        assert_eq!(config.get_options(), Some("-c search_path=mine"));
+        assert_eq!(config.get_password(), Some(&b"a?b&c"[..]));
+        assert_eq!((config.get_ports(), config.get_dbname()), (&[1234][..], Some("db")));
+    }
+
+    #[test]
+    fn what_cannot_be_meant_is_refused_with_what_to_do() {
+        for (query, part) in [
+            ("sslmode=allow", "verify-full"),
+            ("sslmode=verify-full&sslrootcert=ca.pem", "at its front"),
+            ("sslmode=verify-full&sslrootcert=%2Fnowhere%2Fca.pem", "/nowhere/ca.pem"),
+            ("sslmode=disable&sslrootcert=%2Fnowhere", "does not look"),
+            ("sslmode=require&sslcert=%2Fmine", "sslcert"),
+        ] {
+            let why = refused(&format!("postgres://me:secret@host/db?{query}"));
+            assert!(why.contains(part) && !why.contains("secret"), "{why}");
         }
     }
 

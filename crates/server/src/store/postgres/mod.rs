@@ -10,6 +10,7 @@ mod connect;
 mod list;
 mod read;
 mod readers;
+mod tls;
 mod transcripts;
 mod write;
 mod writer;
@@ -24,7 +25,7 @@ use countersign::store::SessionStore;
 use jiff::Timestamp;
 use tokio_util::task::TaskTracker;
 
-use self::connect::execute;
+use self::connect::{Database, execute};
 use self::readers::Readers;
 use self::transcripts::Transcripts;
 use self::writer::Writer;
@@ -71,6 +72,10 @@ impl PostgresStore {
     /// Connects to a database, such as `postgresql://user@host/database`, and makes what is missing
     /// in it.
     ///
+    /// How the connection is secured is said by `sslmode` and `sslrootcert` in the query of the URL, in
+    /// the words of PostgreSQL. To another machine it has to be, unless `sslmode=disable` says that it
+    /// need not.
+    ///
     /// # Errors
     /// When another server uses it, when a newer version wrote it, or when it cannot be reached.
     pub async fn connect(url: &str, bus: Arc<Bus>) -> Result<Self, StoreError> {
@@ -87,13 +92,22 @@ impl PostgresStore {
         settings: PostgresSettings,
     ) -> Result<Self, StoreError> {
         let PostgresSettings { clock, patience, readers } = settings;
-        let config = connect::read_url(url, patience)?;
+        let database = Database::of(url, patience).await?;
         let tasks = TaskTracker::new();
-        let mut client = connect::take(&config, &tasks).await?;
+        let mut client = connect::take(&database, &tasks).await?;
         connect::migrate(&mut client).await?;
-        let readers = Readers::new(connect::readers(&config, patience, readers)?, patience);
-        let writer = Writer::start(client, config, bus, clock, patience, &tasks).await?;
+        let readers = Readers::new(connect::readers(&database, patience, readers)?, patience);
+        let writer = Writer::start(client, database, bus, clock, patience, &tasks).await?;
         Ok(Self { writer, readers, tasks })
+    }
+
+    /// Looks whether a database could be reached by this URL, without trying: whether it can be read,
+    /// and whether the connection would be secured as far as it has to be.
+    ///
+    /// # Errors
+    /// What is wrong with it, and what to do. It is not repeated: it may have a password in it.
+    pub fn check_url(url: &str) -> Result<(), StoreError> {
+        connect::read_url(url).map(drop)
     }
 
     /// Runs a statement that deletes what is from before a time, and says how much that was.

@@ -4,8 +4,9 @@
 //! connection has the lock of the server: whoever writes has it. When it is lost, nothing can be
 //! written until there is another one with the lock.
 //!
-//! When it is lost in the middle of a commit, nobody knows whether that was done. The database does,
-//! so it is asked as soon as it can be; those whose commit it was wait until then.
+//! When it is lost in the middle of a commit, nobody knows whether that was done. The database does: a
+//! transaction leaves its name in it. So it is asked as soon as it can be; those whose commit it was wait
+//! until then. Whoever asks has the lock, so the connection that was lost is over for the database, too.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -15,11 +16,11 @@ use futures_util::future::BoxFuture;
 use jiff::{SignedDuration, Timestamp};
 use tokio::sync::{mpsc, oneshot};
 use tokio::time::timeout;
-use tokio_postgres::Config;
 use tokio_postgres::error::{DbError, Severity};
 use tokio_util::task::TaskTracker;
+use uuid::Uuid;
 
-use super::connect::{self, Value, query_one, unavailable};
+use super::connect::{self, Database, Value, execute, query_opt, unavailable};
 use super::read;
 use crate::access::Clock;
 use crate::bus::Bus;
@@ -55,7 +56,7 @@ impl Writer {
     /// Starts the task. It ends when it is closed, or when nobody can give it work any more.
     pub(super) async fn start(
         client: ClientWrapper,
-        config: Config,
+        database: Database,
         bus: Arc<Bus>,
         clock: Arc<dyn Clock>,
         patience: Duration,
@@ -63,13 +64,17 @@ impl Writer {
     ) -> Result<Self, StoreError> {
         let (queue, waiting) = mpsc::channel(QUEUE);
         let modified = read::last_modified(&client).await?;
+        // Of those who are gone for so long nobody wants to know anything any more.
+        let sql = "DELETE FROM writers WHERE at < now() - interval '30 days'";
+        execute(&client, sql, &[]).await?;
         let task = Task {
-            link: Link { client: Some(client), config, tasks: tasks.clone() },
+            link: Link { client: Some(client), database, tasks: tasks.clone() },
             bus,
             clock,
             patience,
             memory: Memory::new(),
             modified,
+            name: Uuid::new_v4(),
         };
         tasks.spawn(task.run(waiting));
         Ok(Self { queue })
@@ -193,7 +198,7 @@ impl Scratch<'_> {
 /// The connection, while there is one.
 struct Link {
     client: Option<ClientWrapper>,
-    config: Config,
+    database: Database,
     tasks: TaskTracker,
 }
 
@@ -204,6 +209,8 @@ struct Task {
     patience: Duration,
     memory: Memory,
     modified: Timestamp,
+    /// What this one is called among those who write.
+    name: Uuid,
 }
 
 /// What came of a transaction.
@@ -212,7 +219,7 @@ enum End {
     /// Nothing is there.
     Failed(StoreError),
     /// The connection was lost in the middle of the commit of this transaction.
-    Unsure(i64),
+    Unsure(Uuid),
 }
 
 impl Task {
@@ -235,10 +242,17 @@ impl Task {
                 continue;
             }
             let mut end = self.write(&mut jobs).await;
-            if let End::Unsure(transaction) = end {
+            let was_unsure = if let End::Unsure(transaction) = end {
                 end = self.find_out(transaction, &mut waiting, &mut closed).await;
-            }
+                true
+            } else {
+                false
+            };
             self.finish(jobs, end);
+            if was_unsure {
+                // Somebody else may have written between the commit and now.
+                self.memory.forget();
+            }
         }
         // Whoever waits behind it is told that the store is closed, by the end of the queue.
         drop(waiting);
@@ -300,7 +314,7 @@ impl Task {
     async fn connect(&mut self) -> Result<&ClientWrapper, StoreError> {
         if self.link.client.as_ref().is_none_or(|client| client.is_closed()) {
             self.link.client = None;
-            let connecting = connect::take(&self.link.config, &self.link.tasks);
+            let connecting = connect::take(&self.link.database, &self.link.tasks);
             let client = match timeout(self.patience, connecting).await {
                 Ok(Ok(client)) => client,
                 // Another server, or our own connection that the database does not know to be lost.
@@ -316,12 +330,15 @@ impl Task {
         self.link.client.as_ref().ok_or(StoreError::Closed)
     }
 
-    /// Runs all jobs, and gives the number of the transaction.
-    async fn transact(&mut self, jobs: &mut [Box<dyn Job>]) -> Result<i64, StoreError> {
-        let Self { link, clock, memory, modified, .. } = self;
+    /// Runs all jobs, and gives the name of the transaction.
+    async fn transact(&mut self, jobs: &mut [Box<dyn Job>]) -> Result<Uuid, StoreError> {
+        let Self { link, clock, memory, modified, name, .. } = self;
         let client = link.client.as_ref().ok_or(StoreError::Closed)?;
         client.batch_execute("BEGIN").await?;
-        let transaction = query_one(client, "SELECT txid_current()", &[]).await?.try_get(0)?;
+        let transaction = Uuid::new_v4();
+        let sql = "INSERT INTO writers (id, last, at) VALUES ($1, $2, now())
+                   ON CONFLICT (id) DO UPDATE SET last = $2, at = now()";
+        execute(client, sql, &[&*name, &transaction]).await?;
         for job in jobs {
             client.batch_execute("SAVEPOINT job").await?;
             let clock = &**clock;
@@ -342,17 +359,16 @@ impl Task {
     /// wants something else meanwhile is told that it cannot be had.
     async fn find_out(
         &mut self,
-        transaction: i64,
+        transaction: Uuid,
         waiting: &mut mpsc::Receiver<Message>,
         closed: &mut Option<oneshot::Sender<()>>,
     ) -> End {
         loop {
-            match self.status(transaction).await {
-                Ok(Some(true)) => return End::Committed,
-                Ok(Some(false)) => {
+            match self.has_committed(transaction).await {
+                Ok(true) => return End::Committed,
+                Ok(false) => {
                     return End::Failed(unavailable("the connection was lost before the commit"));
                 }
-                Ok(None) => {}
                 Err(error) => tracing::warn!(%error, "the database cannot be asked"),
             }
             let deadline = tokio::time::sleep(AGAIN);
@@ -375,24 +391,20 @@ impl Task {
         }
     }
 
-    /// Whether a transaction was committed; nothing if it is not over.
-    async fn status(&mut self, transaction: i64) -> Result<Option<bool>, StoreError> {
-        let patience = self.patience;
+    /// Whether the transaction was committed that was the last one to be begun.
+    async fn has_committed(&mut self, transaction: Uuid) -> Result<bool, StoreError> {
+        let (patience, name) = (self.patience, self.name);
         let client = self.connect().await?;
-        let values: [Value<'_>; 1] = [&transaction];
-        let asking = query_one(client, "SELECT txid_status($1)", &values);
-        let status = match timeout(patience, asking).await {
-            Ok(row) => row?.try_get::<_, Option<String>>(0)?,
+        let values: [Value<'_>; 1] = [&name];
+        let asking = query_opt(client, "SELECT last FROM writers WHERE id = $1", &values);
+        let last = match timeout(patience, asking).await {
+            Ok(row) => row?.map(|row| row.try_get::<_, Uuid>(0)).transpose()?,
             Err(_) => {
                 self.link.client = None;
                 return Err(slow());
             }
         };
-        Ok(match status.as_deref() {
-            Some("committed") => Some(true),
-            Some("in progress") => None,
-            _ => Some(false),
-        })
+        Ok(last == Some(transaction))
     }
 }
 
