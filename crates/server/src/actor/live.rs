@@ -202,8 +202,8 @@ impl Actor {
             self.pending.mode = true;
             let handle = session.handle();
             self.work.push(Box::pin(async move {
-                let done = handle.set_permission_mode(mode).await;
-                Done::Mode(done.map_err(|error| error.to_string()))
+                let done = handle.set_permission_mode(mode.clone()).await;
+                Done::Mode(mode, done.map_err(|error| error.to_string()))
             }));
         }
         if let Some(wanted) = self.head.wanted_model.clone()
@@ -303,13 +303,15 @@ impl Actor {
                 }));
                 Ok(())
             }
-            Done::Mode(done) => {
+            // A CLI that is gone has refused nothing: it is done when there is none, or by the next.
+            Done::Mode(_, Err(_)) | Done::Model(_, Err(_)) if session.handle().is_ending() => Ok(()),
+            Done::Mode(mode, done) => {
                 self.pending.mode = false;
-                match (done, self.head.wanted_mode.clone()) {
-                    (Ok(()), Some(mode)) => self.write(vec![ModeChanged { mode }.into()]).await,
-                    (Ok(()), None) => Ok(()),
-                    (Err(why), _) => {
-                        self.write(vec![WishRefused { wish: Wish::Mode, why }.into()]).await
+                match done {
+                    Ok(()) => self.write(vec![ModeChanged { mode }.into()]).await,
+                    Err(why) => {
+                        let (wish, value) = (Wish::Mode, Some(mode.to_string()));
+                        self.write(vec![WishRefused { wish, value, why }.into()]).await
                     }
                 }
             }
@@ -318,7 +320,8 @@ impl Actor {
                 match done {
                     Ok(()) => self.write(vec![ModelChanged { model }.into()]).await,
                     Err(why) => {
-                        self.write(vec![WishRefused { wish: Wish::Model, why }.into()]).await
+                        let (wish, value) = (Wish::Model, model);
+                        self.write(vec![WishRefused { wish, value, why }.into()]).await
                     }
                 }
             }

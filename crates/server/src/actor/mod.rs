@@ -16,6 +16,7 @@ use std::collections::HashMap;
 use std::pin::Pin;
 use std::sync::Arc;
 
+use countersign::protocol::permission::PermissionMode;
 use countersign::{Session, SessionEnd, SessionHandle};
 use futures_util::stream::FuturesUnordered;
 use tokio::sync::{Notify, mpsc};
@@ -40,7 +41,7 @@ enum Done {
     /// The turn is to be interrupted, and this is what the CLI says.
     Interrupt(Result<(), String>),
     /// Another mode was asked for.
-    Mode(Result<(), String>),
+    Mode(PermissionMode, Result<(), String>),
     /// Another model was asked for.
     Model(Option<String>, Result<(), String>),
     /// The process was asked to end.

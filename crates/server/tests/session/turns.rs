@@ -1,11 +1,14 @@
 //! Turns: interrupted, in another mode, one after the other, in the background, cut off.
 
+use std::time::Duration;
+
 use countersign_server::id::TurnId;
 use countersign_server::service::{ForkSession, NewMessage};
 use countersign_server::session::{
-    Allow, Answer, Happening, Image, Stage, State, TurnCause, TurnEnd,
+    Allow, Answer, Happening, Head, Image, Stage, State, TurnCause, TurnEnd,
 };
 use libtest_mimic::Trial;
+use rustix::process::Signal;
 
 use crate::asking::WRITE;
 use crate::kit::{Cli, Outcome, World, on_all};
@@ -14,6 +17,7 @@ pub(crate) fn trials() -> Vec<Trial> {
     [
         on_all("turns::interrupted_while_somebody_is_asked", interrupted),
         on_all("turns::another_mode", another_mode),
+        on_all("turns::of_two_wishes_the_last_is_granted", two_wishes),
         on_all("turns::queued_messages", queued),
         on_all("turns::a_picture", picture),
         on_all("turns::a_task_in_the_background", background),
@@ -64,6 +68,34 @@ async fn another_mode(cli: Cli) -> Outcome {
     assert_eq!(forbidden.unwrap_err().problem().unwrap().kind(), "invalid");
     world.stop(session).await;
     assert_eq!(world.head(session).await.mode.as_str(), "plan");
+    world.close().await
+}
+
+/// Whoever wants something while the CLI is still busy with the wish before gets it, too.
+async fn two_wishes(cli: Cli) -> Outcome {
+    let world = World::new(cli, WRITE).await;
+    let session = world.create("Write it.").await;
+    let asked = world.asked(session).await;
+    world.signal_cli(session, Signal::STOP).await;
+    world.client.set_mode(session, "acceptEdits".into()).await?;
+    world.client.set_model(session, Some("first")).await?;
+    // Until the CLI was asked for them.
+    tokio::time::sleep(Duration::from_millis(300)).await;
+    world.client.set_mode(session, "plan".into()).await?;
+    world.client.set_model(session, Some("second")).await?;
+    world.signal_cli(session, Signal::CONT).await;
+    let is_granted = |head: &Head| head.wanted_mode.is_none() && head.wanted_model.is_none();
+    let head = world.until(session, "granted what was wanted", is_granted).await;
+    assert_eq!((head.mode.as_str(), head.model.as_deref()), ("plan", Some("second")));
+    world.answer(&asked, Answer::deny("no")).await;
+    world.at_rest(session).await;
+    world.say(session, "Go on.").await;
+    let head = world.at_rest(session).await;
+    assert_eq!(head.mode.as_str(), "plan", "the CLI agrees");
+    let frames = world.frames(session).await;
+    let inits = frames.iter().filter(|frame| frame["subtype"] == "init");
+    let last = inits.last().unwrap();
+    assert_eq!((&last["permissionMode"], &last["model"]), (&"plan".into(), &"second".into()));
     world.close().await
 }
 
