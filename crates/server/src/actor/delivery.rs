@@ -81,7 +81,8 @@ impl Actor {
             return Ok(());
         };
         let kind = PermissionAsk::again((*request).clone()).into_kind();
-        let token = token(session, call);
+        // The call of a sub-agent is not in the transcript by which the CLI would bring it back.
+        let token = if request.agent_id.is_none() { token(session, call) } else { None };
         let question = Question {
             kind: ApprovalKind::of_ask(&kind),
             tool: request.tool_name.clone(),

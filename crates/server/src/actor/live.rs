@@ -4,12 +4,13 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use countersign::Session;
+use countersign::park::ParkError;
 use countersign::protocol::message::Priority;
 use futures_util::{FutureExt as _, StreamExt as _};
 use tokio::time::Instant;
 
 use super::frames::{Heard, hear};
-use super::{Actor, Done, Leave};
+use super::{Actor, Done, Leave, Parking};
 use crate::hub::Need;
 use crate::id::TurnId;
 use crate::session::{
@@ -18,7 +19,7 @@ use crate::session::{
 };
 
 /// How long it takes until parking is tried again.
-pub(super) const PARK_AGAIN: Duration = Duration::from_secs(30);
+const PARK_AGAIN: Duration = Duration::from_secs(30);
 
 /// How many messages are written down together.
 const TOGETHER: usize = 64;
@@ -96,7 +97,7 @@ impl Actor {
         if let Some(since) = self.resting_since {
             next = next.min(since + settings.idle_after);
         }
-        if let Some(at) = self.park_at() {
+        if let Some(at) = self.park_at().filter(|_| !self.is_being_parked()) {
             next = next.min(at);
         }
         next
@@ -127,9 +128,7 @@ impl Actor {
         if let Some(at) = self.park_at() {
             let not_before = self.park_not_before.unwrap_or(now);
             if now >= at || (must_go && now >= not_before) {
-                self.drain(session).await?;
-                // What was heard may have changed it.
-                if self.head.parkable().is_some() {
+                if self.park(session).await? {
                     return Ok(Some(Leave::Parked));
                 }
             }
@@ -144,6 +143,52 @@ impl Actor {
             }
         }
         Ok(None)
+    }
+
+    /// Gives up the process while a person is asked, once everything is written that brings the call
+    /// back: that may take its time, in which everything else goes on. Says whether it is given up.
+    async fn park(&mut self, session: &mut Session) -> Result<bool, Leave> {
+        let Some((approval, _)) = self.head.parkable() else { return Ok(false) };
+        match &self.parking {
+            Parking::Prepared(_) if self.is_being_parked() => return Ok(false),
+            Parking::Ready(on, _) if *on == approval => {}
+            _ => {
+                self.parking = Parking::Prepared(approval);
+                let prepared = session.prepare_parking();
+                self.work.push(Box::pin(async move { Done::Parkable(approval, prepared.await) }));
+                return Ok(false);
+            }
+        }
+        self.drain(session).await?;
+        let still = self.head.parkable().is_some_and(|(id, _)| id == approval);
+        let Parking::Ready(_, parkable) = std::mem::take(&mut self.parking) else {
+            return Ok(false);
+        };
+        if !still {
+            // What was heard has changed it.
+            return Ok(false);
+        }
+        match parkable.park().await {
+            Ok(_) => Ok(true),
+            Err(error) => {
+                self.not_parked(&error);
+                Ok(false)
+            }
+        }
+    }
+
+    /// Whether what brings the call back that is asked for is being written.
+    fn is_being_parked(&self) -> bool {
+        let asked = self.head.parkable().map(|(approval, _)| approval);
+        matches!(self.parking, Parking::Prepared(on) if asked == Some(on))
+    }
+
+    /// The process is kept, though a person is asked.
+    fn not_parked(&mut self, error: &ParkError) {
+        tracing::info!(session = %self.id, %error, "the session is not parked");
+        self.parking = Parking::No;
+        self.park_not_before = Some(Instant::now() + PARK_AGAIN);
+        self.give_up = false;
     }
 
     /// Ends a turn that the CLI does not know of: it has dropped the message, because it knew it.
@@ -290,6 +335,18 @@ impl Actor {
         match done {
             Done::Closed => Ok(()),
             Done::Withdrawn(approval) => self.withdrawn(approval, session).await,
+            Done::Parkable(approval, done) => {
+                // Something else may be asked by now.
+                if matches!(self.parking, Parking::Prepared(on) if on == approval) {
+                    match done {
+                        Ok(parkable) => {
+                            self.parking = Parking::Ready(approval, Box::new(parkable));
+                        }
+                        Err(error) => self.not_parked(&error),
+                    }
+                }
+                Ok(())
+            }
             Done::Interrupt(Ok(())) => Ok(()),
             Done::Interrupt(Err(why)) => {
                 let text =

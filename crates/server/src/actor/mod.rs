@@ -16,8 +16,9 @@ use std::collections::HashMap;
 use std::pin::Pin;
 use std::sync::Arc;
 
+use countersign::park::{ParkError, Parkable};
 use countersign::protocol::permission::PermissionMode;
-use countersign::{Session, SessionEnd, SessionHandle};
+use countersign::{SessionEnd, SessionHandle};
 use futures_util::stream::FuturesUnordered;
 use tokio::sync::{Notify, mpsc};
 use tokio::time::Instant;
@@ -48,6 +49,8 @@ enum Done {
     Closed,
     /// The CLI does not want this to be answered any more.
     Withdrawn(ApprovalId),
+    /// The session can be parked on this, or why it cannot.
+    Parkable(ApprovalId, Result<Parkable, ParkError>),
 }
 
 /// Why the actor is done.
@@ -83,6 +86,8 @@ struct Actor {
     pending: Asked,
     /// Since when it has nothing to do.
     resting_since: Option<Instant>,
+    /// What the process is to be given up for, while a person is asked.
+    parking: Parking,
     /// When parking is tried again, after it could not be done.
     park_not_before: Option<Instant>,
     /// Somebody else needs the process more.
@@ -93,6 +98,18 @@ struct Actor {
     is_closing: bool,
     /// It is being ended, because of this.
     leaving: Option<&'static str>,
+}
+
+/// How far the session is on its way to be parked.
+#[derive(Default)]
+enum Parking {
+    /// It is not.
+    #[default]
+    No,
+    /// What brings the call of this approval back is being written.
+    Prepared(ApprovalId),
+    /// It is written.
+    Ready(ApprovalId, Box<Parkable>),
 }
 
 /// What the CLI was asked.
@@ -134,6 +151,7 @@ pub(crate) async fn run(hub: &Arc<Hub>, id: SessionId, poke: Arc<Notify>, slot: 
         watching: Watching::default(),
         pending: Asked::default(),
         resting_since: None,
+        parking: Parking::No,
         park_not_before: None,
         give_up: false,
         stalled_since: None,
@@ -151,28 +169,7 @@ impl Actor {
             Ok(session) => session,
             Err(leave) => return leave,
         };
-        loop {
-            match self.attend(&mut session).await {
-                Leave::Parked => match self.park(session).await {
-                    Ok(leave) => return leave,
-                    Err(again) => session = *again,
-                },
-                leave => return leave,
-            }
-        }
-    }
-
-    /// Gives up the process while a person is asked.
-    async fn park(&mut self, session: Session) -> Result<Leave, Box<Session>> {
-        match session.park().await {
-            Ok(_) => Ok(Leave::Parked),
-            Err((session, error)) => {
-                tracing::info!(session = %self.id, %error, "the session is not parked");
-                self.park_not_before = Some(Instant::now() + live::PARK_AGAIN);
-                self.give_up = false;
-                Err(Box::new(session))
-            }
-        }
+        self.attend(&mut session).await
     }
 
     /// Writes down what the end of the process means.

@@ -173,7 +173,7 @@ text = "It is over."
 /// A task that ends begins a turn that nobody asked for; until then the process is kept.
 async fn background(cli: Cli) -> Outcome {
     let world = World::with(cli, BACKGROUND, |config| {
-        config.limits.idle_after = Some(std::time::Duration::from_millis(700));
+        config.limits.idle_after = Some(Duration::from_millis(700));
     })
     .await;
     let session = world.create("Run it.").await;
@@ -356,7 +356,7 @@ async fn killed_at_work(cli: Cli) -> Outcome {
     if is_real {
         world.file("ran.txt").await;
     } else {
-        let is_out = |head: &countersign_server::session::Head| {
+        let is_out = |head: &Head| {
             head.approvals.values().any(|pending| pending.stage == Stage::Delivered)
         };
         world.until(session, "at work", is_out).await;
