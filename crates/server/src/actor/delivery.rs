@@ -46,7 +46,8 @@ impl Actor {
     /// The CLI asks something.
     pub(super) async fn asked(&mut self, ask: Ask, session: Option<&Session>) -> Result<(), Leave> {
         if self.leaving.is_some() {
-            // Dropped, and so refused.
+            // Kept until the process is gone: what is dropped is refused, and it may hear of that.
+            self.early.push(ask);
             return Ok(());
         }
         match ask {

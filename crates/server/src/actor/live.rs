@@ -60,7 +60,7 @@ impl Actor {
             () = self.slot.give_up.notified() => self.give_up = true,
             // Looked at once: whatever can be given up is, and the rest as it comes to its end.
             () = closing.cancelled(), if !self.is_closing => self.is_closing = true,
-            () = ending.cancelled(), if !is_leaving => self.leave("the server stops", session),
+            () = ending.cancelled(), if !is_leaving => self.leave_off(session),
             () = tokio::time::sleep_until(deadline) => self.look().await,
         }
         Ok(None)
@@ -83,6 +83,22 @@ impl Actor {
         let handle = session.handle();
         self.work.push(Box::pin(async move {
             handle.close().await;
+            Done::Closed
+        }));
+    }
+
+    /// Ends the process because the server stops. A turn that is running goes on when there is a server
+    /// again, so it is cut off: one that is interrupted would be over.
+    fn leave_off(&mut self, session: &Session) {
+        let why = "the server stops";
+        if self.head.turn.is_none() && self.head.approvals.is_empty() {
+            self.leave(why, session);
+            return;
+        }
+        self.leaving = Some(why);
+        let handle = session.handle();
+        self.work.push(Box::pin(async move {
+            handle.kill().await;
             Done::Closed
         }));
     }

@@ -28,6 +28,7 @@ pub(crate) fn trials() -> Vec<Trial> {
         on_all("turns::another_input_is_told_to_the_model", told_another_input),
         on_all("turns::the_cli_is_killed_with_two_questions_open", killed_with_two),
         on_all("turns::the_cli_is_killed_at_work", killed_at_work),
+        on_all("turns::the_server_stops_while_one_runs", server_stops),
         on_all("turns::the_transcript_is_lost", transcript_lost),
         on_all("turns::the_home_folder_is_lost", home_lost),
     ]
@@ -369,6 +370,34 @@ async fn killed_at_work(cli: Cli) -> Outcome {
         assert_eq!(std::fs::read_to_string(world.lab.work().join("ran.txt"))?, "x\n");
     }
     assert_eq!(world.turn_ends(session).await, [TurnEnd::Done], "it is one turn");
+    world.close().await
+}
+
+/// A turn that has no time left to come to its end is not over: it goes on when there is a server again,
+/// as after a crash.
+async fn server_stops(cli: Cli) -> Outcome {
+    let world = World::with(cli, WORK, |config| {
+        config.limits.shutdown_within = Duration::from_secs(1);
+    })
+    .await;
+    let session = world.create("Run it.").await;
+    let asked = world.asked(session).await;
+    let turn = world.head(session).await.turn.unwrap().id;
+    world.answer(&asked, Answer::allow()).await;
+    let is_out =
+        |head: &Head| head.approvals.values().any(|pending| pending.stage == Stage::Delivered);
+    world.until(session, "at work", is_out).await;
+    let world = world.restart().await;
+    world.at_rest(session).await;
+    assert_eq!(world.last_text(session).await, "I go on.");
+    let ended = world.happenings(session).await.into_iter().filter_map(|happening| match happening {
+        Happening::TurnEnded(ended) => Some((ended.turn, ended.end)),
+        _ => None,
+    });
+    assert_eq!(ended.collect::<Vec<_>>(), [(turn, TurnEnd::Done)]);
+    assert_eq!(world.stages(session).await, [Stage::Unknown], "it is not run again");
+    let failed = |happening: &Happening| matches!(happening, Happening::ProcessEnded(e) if e.failed);
+    assert_eq!(world.count(session, failed).await, 0);
     world.close().await
 }
 
