@@ -12,14 +12,17 @@ use tokio::time::Instant;
 use super::frames::{Heard, hear};
 use super::{Actor, Done, Leave, Parking};
 use crate::hub::Need;
-use crate::id::TurnId;
+use crate::id::{MessageId, TurnId};
 use crate::session::{
-    Happening, Head, MessageSent, ModeChanged, ModelChanged, TurnBegan, TurnCause, TurnEnd,
+    Happening, Head, MessageContent, MessageSent, ModeChanged, ModelChanged, TurnBegan, TurnCause, TurnEnd,
     TurnEnded, Wish, WishRefused,
 };
 
 /// How long it takes until parking is tried again.
 const PARK_AGAIN: Duration = Duration::from_secs(30);
+
+/// How long it takes until a message is looked up again.
+const READ_AGAIN: Duration = Duration::from_millis(200);
 
 /// How many messages are written down together.
 const TOGETHER: usize = 64;
@@ -320,30 +323,46 @@ impl Actor {
                 }
             }
         };
-        let stored = match self.hub.store().message(message).await {
-            Ok(Some(stored)) => stored,
-            Ok(None) => {
-                return self.note(format!("the message {message} is not in the store")).await;
-            }
-            // It is tried again.
-            Err(_) => return Ok(()),
-        };
-        let mut content = stored.content;
-        if let Some(story) = self.retold().await? {
-            content.text = format!("{story}\n\n{}", content.text);
-        }
         let mut happens: Vec<Happening> = Vec::new();
         if begins {
             happens.push(TurnBegan { turn, cause: TurnCause::Message }.into());
         }
         happens.push(MessageSent { message, turn }.into());
-        self.write(happens).await?;
+        if !self.write_unless_refused(happens).await? {
+            // Somebody has taken it back meanwhile.
+            return Ok(());
+        }
+        // From now on it cannot be changed any more.
+        let Some(mut content) = self.content_of(message).await? else {
+            return self.note(format!("the message {message} is not in the store")).await;
+        };
+        if let Some(story) = self.retold().await? {
+            content.text = format!("{story}\n\n{}", content.text);
+        }
         let priority = (!begins).then_some(Priority::Next);
         if let Err(error) = session.handle().post(content.to_message(message, priority)).await {
             // The process is gone, and what that means is seen to elsewhere.
             tracing::info!(session = %self.id, %error, "a message could not be sent");
         }
         Ok(())
+    }
+
+    /// What a message says, however long the store takes.
+    async fn content_of(&mut self, message: MessageId) -> Result<Option<MessageContent>, Leave> {
+        loop {
+            match self.hub.store().message(message).await {
+                Ok(stored) => return Ok(stored.map(|stored| stored.content)),
+                Err(error) => {
+                    tracing::warn!(session = %self.id, %error, "a message cannot be read yet");
+                }
+            }
+            let ending = self.hub.ending().clone();
+            tokio::select! {
+                () = tokio::time::sleep(READ_AGAIN) => {}
+                // It is given back to where it waited: the CLI does not know it.
+                () = ending.cancelled() => return Err(Leave::Unwritten),
+            }
+        }
     }
 
     /// Something that was waited for is there.

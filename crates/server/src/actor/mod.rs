@@ -169,7 +169,10 @@ impl Actor {
             Ok(session) => session,
             Err(leave) => return leave,
         };
-        self.attend(&mut session).await
+        let leave = self.attend(&mut session).await;
+        // Nothing is said of a process that is gone while it may still do something.
+        session.handle().kill().await;
+        leave
     }
 
     /// Writes down what the end of the process means.
@@ -214,6 +217,22 @@ impl Actor {
             Ok(head) => {
                 self.head = head;
                 Ok(())
+            }
+            Err(error) => Err(self.unwritten(&error)),
+        }
+    }
+
+    /// Writes down what happens, unless it cannot happen any more: somebody was faster, and it is looked
+    /// at again what the session is. Says whether it was written.
+    async fn write_unless_refused(&mut self, happenings: Vec<Happening>) -> Result<bool, Leave> {
+        match self.hub.write(self.id, happenings).await {
+            Ok(head) => {
+                self.head = head;
+                Ok(true)
+            }
+            Err(WriteError::Refused { .. }) => {
+                self.look().await;
+                Ok(false)
             }
             Err(error) => Err(self.unwritten(&error)),
         }

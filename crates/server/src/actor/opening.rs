@@ -64,8 +64,19 @@ impl Actor {
                 }
             }
         };
+        let session = opened.session().handle();
+        let begun = self.begin(opened, &purpose).await;
+        if begun.is_err() {
+            // Nothing is said of a process that is gone while it may still do something.
+            session.kill().await;
+        }
+        begun
+    }
+
+    /// Goes on with a process that has started.
+    async fn begin(&mut self, opened: Opened, purpose: &Purpose) -> Result<Session, Leave> {
         self.write(vec![started(self.generation, opened.session())]).await?;
-        let session = self.opened(opened, &purpose).await?;
+        let session = self.opened(opened, purpose).await?;
         for ask in std::mem::take(&mut self.early) {
             self.asked(ask, Some(&session)).await?;
         }
