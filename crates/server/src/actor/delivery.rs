@@ -250,8 +250,12 @@ impl Actor {
         self.write(vec![ApprovalClosed { approval, end, why }.into()]).await
     }
 
-    /// Gives answers to those who wait for them. That it goes out is written first.
+    /// Gives answers to those who wait for them. That it goes out is written first. Nothing goes out
+    /// once somebody has ended the turn.
     pub(super) async fn deliver(&mut self) -> Result<(), Leave> {
+        if self.head.is_being_ended() {
+            return Ok(());
+        }
         let due: Vec<_> = self.head.undelivered().map(|(id, _)| id).collect();
         for approval in due {
             let Some(how) = self.waiters.get(&approval).map(|waiter| waiter.how) else { continue };
@@ -285,8 +289,21 @@ impl Actor {
             if let Some(mode) = effects.mode {
                 happens.push(ModeChanged { mode }.into());
             }
-            self.write(happens).await?;
+            if !self.write_unless_refused(happens).await? {
+                return Ok(());
+            }
             self.give(approval, &stored, answer).await?;
+        }
+        Ok(())
+    }
+
+    /// Refuses what is waited for, because the turn is being ended.
+    pub(super) async fn refuse_waiting(&mut self, why: &str) -> Result<(), Leave> {
+        for (approval, waiter) in std::mem::take(&mut self.waiters) {
+            let Reply::Permission(reply) = waiter.reply else { continue };
+            let (end, why) = (ApprovalEnd::Cancelled, Some(why.to_owned()));
+            self.write(vec![ApprovalClosed { approval, end, why }.into()]).await?;
+            drop(reply.send(Answer::deny_and_stop("The user ended the turn.")));
         }
         Ok(())
     }

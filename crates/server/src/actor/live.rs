@@ -227,7 +227,8 @@ impl Actor {
         }
         self.stalled_since = None;
         let why = Some("the CLI does not go on with it".to_owned());
-        let end = TurnEnd::CutOff;
+        let is_interrupted = self.head.interrupt == Some(turn);
+        let end = if is_interrupted { TurnEnd::Interrupted } else { TurnEnd::CutOff };
         self.write(vec![TurnEnded { turn, end, used: None, why }.into()]).await
     }
 

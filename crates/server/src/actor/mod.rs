@@ -123,7 +123,7 @@ struct Asked {
 /// Runs one process of a session, which wants one.
 pub(crate) async fn run(hub: &Arc<Hub>, id: SessionId, poke: Arc<Notify>, slot: Slot) {
     let head = match hub.store().head(id).await {
-        Ok(Some(head)) if head.wants_process() => head,
+        Ok(Some(head)) if head.wants_process() && !head.is_being_ended() => head,
         _ => return,
     };
     let generation = head.generation + 1;

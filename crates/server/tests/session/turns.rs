@@ -5,17 +5,20 @@ use std::time::Duration;
 use countersign_server::id::TurnId;
 use countersign_server::service::{ForkSession, NewMessage};
 use countersign_server::session::{
-    Allow, Answer, Happening, Head, Image, Stage, State, TurnCause, TurnEnd,
+    Allow, Answer, ApprovalAnswered, By, Happening, Head, Image, InterruptAsked, Stage, State, TurnCause, TurnEnd,
 };
+use countersign_server::store::Write;
 use libtest_mimic::Trial;
 use rustix::process::Signal;
 
 use crate::asking::WRITE;
-use crate::kit::{Cli, Outcome, World, on_all};
+use crate::kit::{Cli, Outcome, World, on_all, start_cli_through};
 
 pub(crate) fn trials() -> Vec<Trial> {
     [
         on_all("turns::interrupted_while_somebody_is_asked", interrupted),
+        on_all("turns::interrupted_and_then_allowed", interrupted_then_allowed),
+        on_all("turns::interrupted_while_the_answer_is_on_its_way", interrupted_opening),
         on_all("turns::another_mode", another_mode),
         on_all("turns::of_two_wishes_the_last_is_granted", two_wishes),
         on_all("turns::queued_messages", queued),
@@ -47,6 +50,56 @@ async fn interrupted(cli: Cli) -> Outcome {
     world.client.interrupt(session, turn).await?;
     let head = world.at_rest(session).await;
     assert_eq!(head.state(), State::Ready);
+    assert_eq!(world.stages(session).await, [Stage::Cancelled]);
+    assert_eq!(world.turn_ends(session).await, [TurnEnd::Interrupted]);
+    world.say(session, "Go on.").await;
+    world.at_rest(session).await;
+    assert!(!world.has_file("new.txt"));
+    world.close().await
+}
+
+/// What is first in the log is first: nothing runs after the turn was ended, though both are looked at
+/// together.
+async fn interrupted_then_allowed(cli: Cli) -> Outcome {
+    let world = World::new(cli, WRITE).await;
+    let session = world.create("Write it.").await;
+    let asked = world.asked(session).await;
+    let turn = world.head(session).await.turn.unwrap().id;
+    let by = By::Server;
+    let answered = ApprovalAnswered {
+        approval: asked.id,
+        answer: Answer::allow(),
+        by: by.clone(),
+        child: None,
+    };
+    let both = vec![InterruptAsked { turn, by }.into(), answered.into()];
+    world.hub.store().write(Write::to(session, both)).await?;
+    world.hub.poke(session);
+    world.at_rest(session).await;
+    assert!(!world.has_file("new.txt"));
+    assert_eq!(world.stages(session).await, [Stage::Cancelled]);
+    assert_eq!(world.turn_ends(session).await, [TurnEnd::Interrupted]);
+    world.close().await
+}
+
+/// The same while a process is started for the answer.
+async fn interrupted_opening(cli: Cli) -> Outcome {
+    let world = World::with(cli, WRITE, |config| {
+        start_cli_through(config, "while [ -e $HERE/hold ]; do sleep 0.05; done");
+        config.limits.park_after = Some(Duration::ZERO);
+    })
+    .await;
+    let session = world.create("Write it.").await;
+    let asked = world.asked(session).await;
+    let parked = world.until(session, "parked", |head| head.state() == State::Parked).await;
+    let hold = world.config.data.join("hold");
+    std::fs::write(&hold, "")?;
+    world.answer(&asked, Answer::allow()).await;
+    world.until(session, "starting", |head| head.state() == State::Starting).await;
+    world.client.interrupt(session, parked.turn.unwrap().id).await?;
+    std::fs::remove_file(&hold)?;
+    world.at_rest(session).await;
+    assert!(!world.has_file("new.txt"));
     assert_eq!(world.stages(session).await, [Stage::Cancelled]);
     assert_eq!(world.turn_ends(session).await, [TurnEnd::Interrupted]);
     world.say(session, "Go on.").await;

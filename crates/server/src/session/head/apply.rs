@@ -253,6 +253,11 @@ impl Head {
                 self.try_again();
             }
             Happening::ApprovalDelivered(delivered) => {
+                // Whoever ended the turn was first.
+                if delivered.how != Delivery::Nothing && self.is_being_ended() {
+                    let instead = "the turn is being ended";
+                    return Err(Refused::State { state: self.state(), instead });
+                }
                 let current = self.generation;
                 let pending = self.pending(delivered.approval)?;
                 if pending.stage == Stage::Open {
