@@ -67,7 +67,12 @@ impl Actor {
         session: Option<&Session>,
     ) -> Result<(), Leave> {
         let call = request.tool_use_id.as_str();
-        if let Some(approval) = self.known(call) {
+        let granted = self.granted.remove(call);
+        if granted.as_ref().is_some_and(|input| *input == digest(request.input.as_str())) {
+            drop(reply.send(Answer::allow()));
+            return Ok(());
+        }
+        if let Some(approval) = self.known(call).filter(|_| granted.is_none()) {
             // It comes back, after it was parked or its process was lost.
             let reply = Reply::Permission(reply);
             self.wait_for(approval, reply, withdrawn, Delivery::Resumed);
@@ -113,6 +118,12 @@ impl Actor {
         };
         self.write(vec![called.into()]).await?;
         if input.tool_name != ENTER_PLAN_MODE {
+            // Here, since it may run without being asked for, because of the mode or a rule: what it
+            // was approved for has happened then, too.
+            let (tool, input) = (&input.tool_name, input.tool_input.as_str());
+            if self.known(&call).is_none() && self.use_grant(tool, input, &call).await? {
+                self.granted.insert(call, digest(input));
+            }
             drop(reply.send(Gate::Passed));
             return Ok(());
         }

@@ -80,6 +80,9 @@ struct Actor {
     /// What came before the CLI had started, and has to wait for that.
     early: Vec<Ask>,
     waiters: HashMap<ApprovalId, Waiter>,
+    /// Calls that may run because they were approved for a process that is gone, with the digests of
+    /// their inputs.
+    granted: HashMap<String, String>,
     work: FuturesUnordered<Work>,
     watching: Watching,
     /// What the CLI was asked, and has not answered yet.
@@ -147,6 +150,7 @@ pub(crate) async fn run(hub: &Arc<Hub>, id: SessionId, poke: Arc<Notify>, slot: 
         asks,
         early: Vec::new(),
         waiters: HashMap::new(),
+        granted: HashMap::new(),
         work: FuturesUnordered::new(),
         watching: Watching::default(),
         pending: Asked::default(),

@@ -29,6 +29,7 @@ pub(crate) fn trials() -> Vec<Trial> {
         on_all("turns::the_cli_is_killed_while_somebody_is_asked", killed_asking),
         on_all("turns::the_cli_refuses_by_itself_what_a_lost_server_was_asked", refused_by_itself),
         on_all("turns::another_input_is_told_to_the_model", told_another_input),
+        on_all("turns::what_was_told_runs_without_being_asked_for", told_and_not_asked),
         on_all("turns::the_cli_is_killed_with_two_questions_open", killed_with_two),
         on_all("turns::the_cli_is_killed_at_work", killed_at_work),
         on_all("turns::the_server_stops_while_one_runs", server_stops),
@@ -346,6 +347,49 @@ text = "That was it."
     assert!(world.has_file("other.txt") && !world.has_file("new.txt"));
     assert_eq!(world.stages(session).await, [Stage::Done], "nobody was asked again");
     assert!(head.grants.is_empty());
+    world.close().await
+}
+
+/// The model was told to make the call again, and in the mode that is in force by now it runs without
+/// being asked for. It has run then, and is not asked for once more when the process is lost.
+async fn told_and_not_asked(cli: Cli) -> Outcome {
+    const AGAIN: &str = r#"
+otherwise = "That was it."
+
+[[answer]]
+when = { text = "Make the call again" }
+tool = { name = "Write", input = { file_path = "${cwd}/new.txt", content = "new\n" } }
+
+[[answer]]
+when = { tool = "Write", error = false }
+tool = { name = "Bash", input = { command = "npm test" } }
+
+[[answer]]
+when = { text = "Write it" }
+tool = { name = "Write", input = { file_path = "${cwd}/new.txt", content = "new\n" } }
+"#;
+    let world = World::new(cli, AGAIN).await;
+    let session = world.create("Write it.").await;
+    let asked = world.asked(session).await;
+    world.lose_while_asked(&asked, "Stream closed").await;
+    world.client.set_mode(session, "acceptEdits".into()).await?;
+    world.answer(&asked, Answer::allow()).await;
+    let is_other = |head: &Head| {
+        let mut open = head.approvals.values().filter(|pending| pending.stage == Stage::Open);
+        open.any(|pending| pending.tool == "Bash")
+    };
+    let head = world.until(session, "asking for the next", is_other).await;
+    assert!(world.has_file("new.txt"));
+    assert!(head.grants.is_empty());
+    let next = world.asked(session).await;
+    assert_eq!(world.stages(session).await, [Stage::Done, Stage::Open]);
+    world.kill_cli(session).await;
+    world.until(session, "parked", |head| head.state() == State::Parked).await;
+    world.answer(&next, Answer::deny("no")).await;
+    world.at_rest(session).await;
+    let written = |happening: &Happening| matches!(happening, Happening::ToolCalled(called) if called.tool == "Write");
+    assert_eq!(world.count(session, written).await, 2, "it was asked for, and ran once");
+    assert_eq!(world.stages(session).await, [Stage::Done, Stage::Done]);
     world.close().await
 }
 
