@@ -8,15 +8,17 @@ use countersign::protocol::system::{SystemMessage, TaskStatus};
 use countersign::protocol::{FromCli, RawJson};
 use countersign::{Message, Saying};
 
-use crate::id::{ConversationId, TurnId};
+use crate::id::{ApprovalId, ConversationId, TurnId};
 use crate::session::{
-    ApprovalClosed, ConversationChanged, Frame, Happening, Head, LimitNoted, Noted, Stage,
+    ApprovalClosed, ApprovalKind, ConversationChanged, Frame, Happening, Head, LimitNoted, Noted, Stage,
     TurnBegan, TurnCause, TurnEnd, TurnEnded, Used,
 };
 
 /// What is known of the CLI beside the head of the session: it is of no use when the process is gone.
 #[derive(Debug, Default)]
 pub(super) struct Watching {
+    /// Approvals whose answers the client has put into words for the model.
+    pub(super) told: BTreeSet<ApprovalId>,
     /// Tasks in the background, by their names.
     pub(super) tasks: BTreeSet<String>,
     /// How many tokens the model was given last.
@@ -136,7 +138,7 @@ fn tasks(frame: &FromCli, watching: &mut Watching) {
 fn after(frame: &FromCli, head: &Head, watching: &mut Watching, happens: &mut Vec<Happening>) {
     match frame {
         FromCli::Assistant(said) if said.parent_tool_use_id.is_none() => {
-            close_told(head, happens);
+            close_told(head, watching, happens);
             if let Some(usage) = &said.message.usage {
                 watching.context_tokens = [
                     usage.input_tokens,
@@ -169,12 +171,18 @@ fn after(frame: &FromCli, head: &Head, watching: &mut Watching, happens: &mut Ve
 
 /// The model speaks, so it has read what was decided. A call that it may make because of that is
 /// still to come.
-fn close_told(head: &Head, happens: &mut Vec<Happening>) {
+fn close_told(head: &Head, watching: &Watching, happens: &mut Vec<Happening>) {
     for (id, pending) in &head.approvals {
-        let is_told = pending.told
+        let by_client = watching.told.contains(id);
+        let is_told = (pending.told || by_client)
             && pending.stage == Stage::Delivered
             && pending.generation == head.generation;
-        if is_told && !head.has_grant(*id) {
+        let is_to_come = if by_client {
+            pending.allows && matches!(pending.kind, ApprovalKind::Tool | ApprovalKind::Plan)
+        } else {
+            head.has_grant(*id)
+        };
+        if is_told && !is_to_come {
             let (approval, end) = (*id, pending.effective_end());
             let why = Some("the model was told what was decided".to_owned());
             happens.push(ApprovalClosed { approval, end, why }.into());

@@ -166,8 +166,13 @@ impl Actor {
         let text =
             format!("The call does not come back ({why}); the model is told what was decided.");
         let mut happens: Vec<Happening> = vec![Noted { text }.into()];
+        if !is_over {
+            // Nobody knows whether it has read that before it speaks.
+            self.watching.told.insert(approval);
+        }
         if let Some(pending) = self.head.approvals.get(&approval)
             && pending.stage == Stage::Delivered
+            && is_over
         {
             let end = pending.effective_end();
             happens.push(ApprovalClosed { approval, end, why: Some(why) }.into());
