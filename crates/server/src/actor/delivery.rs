@@ -8,7 +8,7 @@ use countersign_protocol::RawJson;
 use tokio::sync::oneshot;
 use tokio::time::Instant;
 
-use super::desk::{Ask, Gate, Withdrawn};
+use super::desk::{Ask, ENTER_PLAN_MODE, Gate, Withdrawn};
 use super::words::digest;
 use super::{Actor, Done, Leave};
 use crate::id::ApprovalId;
@@ -16,9 +16,6 @@ use crate::session::{
     Answer, ApprovalClosed, ApprovalDelivered, ApprovalEnd, ApprovalKind, ApprovalOpened, Delivery,
     GrantUsed, Happening, ModeChanged, Pending, RulesChanged, Stage, ToolCalled,
 };
-
-/// The tool with which the model enters plan mode.
-const ENTER_PLAN_MODE: &str = "EnterPlanMode";
 
 /// Who waits for an answer.
 pub(super) struct Waiter {

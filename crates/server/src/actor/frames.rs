@@ -3,10 +3,10 @@
 use std::collections::BTreeSet;
 
 use countersign::protocol::content::{Content, ContentBlock};
-use countersign::protocol::message::{ResultMessage, TerminalReason};
+use countersign::protocol::message::{ResultMessage, ResultSubtype, TerminalReason};
 use countersign::protocol::system::{SystemMessage, TaskStatus};
 use countersign::protocol::{FromCli, RawJson};
-use countersign::{Message, Saying};
+use countersign::{LimitReached, Message, Saying, Snapshot};
 
 use crate::id::{ApprovalId, ConversationId, TurnId};
 use crate::session::{
@@ -19,10 +19,33 @@ use crate::session::{
 pub(super) struct Watching {
     /// Approvals whose answers the client has put into words for the model.
     pub(super) told: BTreeSet<ApprovalId>,
+    /// The limit that the running turn has reached.
+    limit: Option<LimitReached>,
+    /// How many limits were reached, as far as that is known of.
+    limits_reached: u64,
     /// Tasks in the background, by their names.
     pub(super) tasks: BTreeSet<String>,
     /// How many tokens the model was given last.
     context_tokens: u64,
+}
+
+impl Watching {
+    /// Takes note of a limit that the client has ended the turn for.
+    pub(super) fn look_at_limits(&mut self, known: &Snapshot) {
+        if known.limits_reached > self.limits_reached {
+            (self.limits_reached, self.limit) = (known.limits_reached, known.limit_reached);
+        }
+    }
+}
+
+/// What it means that a limit of the client was reached, by the name that it has here.
+pub(super) fn limit_words(limit: LimitReached) -> String {
+    let name = match limit {
+        LimitReached::Silence(_) => "silence_seconds",
+        LimitReached::TurnTime(_) => "turn_seconds",
+        _ => return format!("a limit was reached: {limit}"),
+    };
+    format!("the limit {name} was reached: {limit}")
 }
 
 /// What a message is.
@@ -204,7 +227,7 @@ fn close_call(head: &Head, call: &str, happens: &mut Vec<Happening>) {
 fn end_turn(
     result: &ResultMessage,
     head: &Head,
-    watching: &Watching,
+    watching: &mut Watching,
     happens: &mut Vec<Happening>,
 ) {
     for (id, pending) in &head.approvals {
@@ -214,25 +237,42 @@ fn end_turn(
             happens.push(ApprovalClosed { approval, end, why }.into());
         }
     }
+    let limit = watching.limit.take().filter(|_| !result.succeeded());
     let Some(turn) = &head.turn else { return };
     let aborted = matches!(
         result.terminal_reason,
         Some(TerminalReason::AbortedStreaming | TerminalReason::AbortedTools)
     );
-    let end = if head.interrupt == Some(turn.id) || aborted {
+    let end = if head.interrupt == Some(turn.id) || aborted || limit.is_some() {
         TurnEnd::Interrupted
     } else if result.succeeded() {
         TurnEnd::Done
     } else {
         TurnEnd::Failed
     };
-    let why = (end == TurnEnd::Failed).then(|| reason(result));
+    let why = match limit {
+        Some(limit) => Some(limit_words(limit)),
+        None => (end == TurnEnd::Failed).then(|| reason(result)),
+    };
     let used = Some(used(result, head, watching));
     happens.push(TurnEnded { turn: turn.id, end, used, why }.into());
 }
 
 /// Why a turn failed.
 fn reason(result: &ResultMessage) -> String {
+    match result.subtype {
+        ResultSubtype::ErrorMaxTurns => {
+            let often = result.num_turns.unwrap_or_default();
+            return format!(
+                "the limit turns_a_message was reached: the model was called {often} times"
+            );
+        }
+        ResultSubtype::ErrorMaxBudgetUsd => {
+            return "the limit budget_usd was reached: the session has cost all that it may"
+                .to_owned();
+        }
+        _ => {}
+    }
     let errors = result.errors.iter().flatten().chain(&result.result);
     let said = errors.map(String::as_str).find(|text| !text.trim().is_empty());
     said.map_or_else(|| result.subtype.to_string(), |text| text.chars().take(2000).collect())

@@ -432,6 +432,9 @@ impl Actor {
         let mut next = Some(first);
         let mut count = 0;
         while let Some(message) = next {
+            if !head.options.limits.is_empty() {
+                self.watching.look_at_limits(&session.handle().snapshot());
+            }
             match hear(&message, &head, &mut self.watching) {
                 Heard::Nothing => {}
                 Heard::Delta(line) => {

@@ -197,6 +197,8 @@ impl Actor {
                 let why = end.to_string();
                 if is_no_conversation(&why) {
                     begin_anew(generation)
+                } else if let Some(limit) = end.limit {
+                    self.head.lose_process_at_limit(&why, &frames::limit_words(limit))
                 } else {
                     lost(&format!("the CLI ended: {why}"), true)
                 }
