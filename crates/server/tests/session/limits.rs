@@ -23,6 +23,7 @@ pub(crate) fn trials() -> Vec<Trial> {
         on_all("limits::one_process_for_two_that_ask", two_that_ask),
         on_all("limits::nothing_to_do", nothing_to_do),
         on_all("limits::over_budget", over_budget),
+        on_all("limits::what_is_left_of_a_budget", left_of_budget),
         simulated("limits::a_turn_takes_too_long", too_long),
         simulated("limits::the_cli_says_nothing", too_silent),
         simulated("limits::the_cli_does_not_end_its_turn", does_not_end),
@@ -139,6 +140,44 @@ async fn over_budget(cli: Cli) -> Outcome {
     world.client.remove_message(session, waits).await?;
     let head = world.at_rest(session).await;
     assert_eq!((head.usage.turns, head.generation), (1, 1), "nothing was begun");
+    world.close().await
+}
+
+/// What was spent counts once: a process may cost what is left, also where the CLI goes on counting from
+/// what the process before had come to.
+async fn left_of_budget(cli: Cli) -> Outcome {
+    const DEAR: &str = r#"
+otherwise = "Cheap."
+
+[[answer]]
+when = { text = "Be dear" }
+text = "Dear."
+usage = { output_tokens = 100000 }
+"#;
+    let soon = Some(Duration::from_millis(100));
+    let world = World::with(cli, DEAR, |config| config.limits.idle_after = soon).await;
+    let first = world.create("Be dear.").await;
+    let is_spent = |head: &Head| head.usage.turns == 1 && head.state() == State::Idle;
+    let dear = world.until(first, "idle", is_spent).await.usage.cost_usd;
+    let budget = Some(dear * 1.4);
+    let session = limited(&world, "Be dear.", |limits| limits.budget_usd = budget).await;
+    for turns in 1..4 {
+        let is_over =
+            |head: &Head| head.usage.turns == turns && head.state() == State::Idle;
+        let head = world.until(session, "idle", is_over).await;
+        assert_eq!(head.generation, turns, "each turn has a process of its own");
+        assert!(head.usage.cost_usd < dear * 1.2, "{:?}", head.usage);
+        world.say(session, "Be cheap.").await;
+    }
+    world.at_rest(session).await;
+    assert_eq!(ends(&world, session).await, vec![(TurnEnd::Done, String::new()); 4]);
+    // It ends there, too.
+    world.until(session, "idle", |head| head.state() == State::Idle).await;
+    world.say(session, "Be dear.").await;
+    let head = world.until(session, "spent", Head::is_over_budget).await;
+    assert_eq!(head.usage.turns, 5);
+    let [.., (end, why)] = &ends(&world, session).await[..] else { panic!() };
+    assert!(*end == TurnEnd::Failed && why.contains("budget_usd"), "{end:?} {why}");
     world.close().await
 }
 
