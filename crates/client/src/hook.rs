@@ -47,6 +47,23 @@ const LONGEST: Duration = Duration::from_secs(24 * 24 * 60 * 60);
 pub struct HookContext {
     tool_use_id: Option<ToolUseId>,
     cancelled: CancellationToken,
+    asks: AsksPerson,
+}
+
+/// What is done when a hook asks a person.
+#[derive(Clone, Default)]
+pub(crate) struct AsksPerson(Option<Arc<dyn Fn() + Send + Sync>>);
+
+impl AsksPerson {
+    pub(crate) fn new(note: impl Fn() + Send + Sync + 'static) -> Self {
+        Self(Some(Arc::new(note)))
+    }
+}
+
+impl fmt::Debug for AsksPerson {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("AsksPerson")
+    }
 }
 
 impl HookContext {
@@ -59,6 +76,14 @@ impl HookContext {
     /// Waits until the CLI no longer wants an answer.
     pub fn cancelled(&self) -> impl Future<Output = ()> + Send + 'static {
         self.cancelled.clone().cancelled_owned()
+    }
+
+    /// Says that the hook asks a person from now on. Until it has answered, time does not count towards
+    /// the [limits](crate::Limits) of silence and of a turn.
+    pub fn asks_a_person(&self) {
+        if let Some(note) = &self.asks.0 {
+            note();
+        }
     }
 }
 
@@ -194,8 +219,13 @@ impl Hook {
         matcher
     }
 
-    pub(crate) fn call(&self, request: HookCallback, cancelled: CancellationToken) -> Reaction {
-        let context = HookContext { tool_use_id: request.tool_use_id, cancelled };
+    pub(crate) fn call(
+        &self,
+        request: HookCallback,
+        cancelled: CancellationToken,
+        asks: AsksPerson,
+    ) -> Reaction {
+        let context = HookContext { tool_use_id: request.tool_use_id, cancelled, asks };
         (self.react)(request.input, context)
     }
 

@@ -12,9 +12,8 @@ use tokio::time::Instant;
 /// was interrupted. There is no limit unless it is set.
 ///
 /// Time in which a person is asked does not count as silence, and not towards the time of a turn:
-/// permissions, plans, questions, elicitations and dialogs. Hooks, to which
-/// [`on_enter_plan_mode`](crate::SessionBuilder::on_enter_plan_mode) belongs, and tools of this
-/// process count.
+/// permissions, plans, entering plan mode, questions, elicitations, dialogs, and hooks that
+/// [say so](crate::hook::HookContext::asks_a_person). Other hooks and tools of this process count.
 ///
 /// ```
 /// use std::time::Duration;

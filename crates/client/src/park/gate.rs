@@ -12,7 +12,7 @@ use countersign_protocol::hook::{
 use countersign_protocol::ids::{HookCallbackId, ToolUseId};
 use tokio::task::JoinSet;
 
-use crate::hook::Hook;
+use crate::hook::{AsksPerson, Hook};
 use crate::permission::{PermissionAnswer, PermissionAsk};
 
 /// The hooks that see every call of a tool, for a version that raises a call without waiting for
@@ -80,7 +80,8 @@ impl Gate {
         let (reaction, cancelled) = (Arc::clone(hook), ask.cancellation());
         // In a task of its own, so that a hook that panics has failed and no more.
         let mut running = JoinSet::new();
-        running.spawn(async move { reaction.call(request, cancelled).await });
+        let asks = AsksPerson::default();
+        running.spawn(async move { reaction.call(request, cancelled, asks).await });
         let outcome = match hook.limit() {
             None => running.join_next().await,
             Some(limit) => tokio::time::timeout(limit, running.join_next()).await.ok().flatten(),

@@ -26,4 +26,4 @@ mod token;
 
 pub use self::mark::MarkError;
 pub use self::resume::{Raised, ResumeError, Resumed};
-pub use self::token::{ParkError, ParkingToken};
+pub use self::token::{ParkError, Parkable, ParkingToken};

@@ -11,7 +11,7 @@ use thiserror::Error;
 
 use super::mark::{MarkError, MarkPlace};
 use crate::process::ProcessId;
-use crate::session::{Session, SessionHandle};
+use crate::session::{Kept, Session, SessionHandle};
 use crate::store::StoreSessionError;
 
 /// What has to be kept of a session that waits on one call, to go on with it later, in another
@@ -144,6 +144,36 @@ impl SessionHandle {
     }
 }
 
+/// A session that can be parked: what has to be written is written.
+///
+/// It says so for the moment in which it was made: whoever answers the call after that is first.
+#[derive(Debug)]
+#[must_use = "the session is parked by `park`"]
+pub struct Parkable {
+    token: ParkingToken,
+    handle: SessionHandle,
+}
+
+impl Parkable {
+    /// Ends the process of the session, and gives what is needed to go on; see [`Session::park`]. It
+    /// waits for nothing but the end of the process.
+    ///
+    /// # Errors
+    /// When the call was answered meanwhile, or another one waits; the session goes on as before.
+    pub async fn park(self) -> Result<ParkingToken, ParkError> {
+        let Self { token, handle } = self;
+        // Meanwhile it may have been answered. A call that runs must not be brought back.
+        match handle.shared().put_off(&token.tool_use_id()?) {
+            Ok(()) => {}
+            Err(0) => return Err(ParkError::NotAsking),
+            Err(count) => return Err(ParkError::Several { count }),
+        }
+        // At once: a CLI whose input is closed would refuse the call and go on.
+        handle.kill().await;
+        Ok(token)
+    }
+}
+
 impl Session {
     /// Ends the process of a session that waits on one call, and gives what is needed to go on.
     ///
@@ -156,49 +186,54 @@ impl Session {
     /// When the session waits on no call or on several, its transcript does not have the call, the
     /// store that it came from fails, or the call was answered meanwhile; it then goes on as before.
     pub async fn park(self) -> Result<ParkingToken, (Self, ParkError)> {
-        match self.ready_to_park().await {
-            Ok(token) => {
-                // At once: a CLI whose input is closed would refuse the call and go on.
-                self.handle().kill().await;
-                Ok(token)
-            }
-            Err(error) => Err((self, error)),
-        }
-    }
-
-    async fn ready_to_park(&self) -> Result<ParkingToken, ParkError> {
-        let mut tokens = self.parking_tokens()?;
-        let (Some(token), true) = (tokens.pop(), tokens.is_empty()) else {
-            return Err(match tokens.len() {
-                0 => ParkError::NotAsking,
-                others => ParkError::Several { count: others + 1 },
-            });
+        let parkable = match self.prepare_parking().await {
+            Ok(parkable) => parkable,
+            Err(error) => return Err((self, error)),
         };
-        // The CLI writes its transcript when it gets to it, after it has asked.
-        let place = MarkPlace::of(&token)?;
-        place.wait_for_call(self.shared().request_timeout).await?;
-        self.keep_in_store(&token, &place).await?;
-        // Meanwhile it may have been answered. A call that runs must not be brought back.
-        match self.shared().put_off(&token.tool_use_id()?) {
-            Ok(()) => Ok(token),
-            Err(0) => Err(ParkError::NotAsking),
-            Err(count) => Err(ParkError::Several { count }),
-        }
+        parkable.park().await.map_err(|error| (self, error))
     }
 
-    /// Sees to it that a store which the session is kept in has the call.
-    async fn keep_in_store(
+    /// Waits until the session can be parked: the first half of [`park`](Self::park), for those who
+    /// have something else to do meanwhile. The call of a sub-agent is not in the transcript of the
+    /// session, so that such a session is waited for until the limit of a request is over.
+    ///
+    /// The future does not borrow the session. Nothing has happened when it is dropped.
+    ///
+    /// # Errors
+    /// As [`park`](Self::park).
+    pub fn prepare_parking(
         &self,
-        token: &ParkingToken,
-        place: &MarkPlace,
-    ) -> Result<(), ParkError> {
-        match self.catch_up(&token.session_id(), |entries| place.is_in(entries)).await {
-            Err(error) if self.is_from_store() => Err(ParkError::Store(error)),
-            Err(error) => {
-                tracing::warn!(%error, "the session is parked, and its store may lack the call");
-                Ok(())
-            }
-            Ok(()) => Ok(()),
+    ) -> impl Future<Output = Result<Parkable, ParkError>> + Send + 'static {
+        let (handle, kept) = (self.handle(), self.kept());
+        async move {
+            let mut tokens = handle.parking_tokens()?;
+            let (Some(token), true) = (tokens.pop(), tokens.is_empty()) else {
+                return Err(match tokens.len() {
+                    0 => ParkError::NotAsking,
+                    others => ParkError::Several { count: others + 1 },
+                });
+            };
+            // The CLI writes its transcript when it gets to it, after it has asked.
+            let place = MarkPlace::of(&token)?;
+            place.wait_for_call(handle.shared().request_timeout).await?;
+            keep_in_store(&kept, &token, &place).await?;
+            Ok(Parkable { token, handle })
         }
+    }
+}
+
+/// Sees to it that a store which the session is kept in has the call.
+async fn keep_in_store(
+    kept: &Kept,
+    token: &ParkingToken,
+    place: &MarkPlace,
+) -> Result<(), ParkError> {
+    match kept.catch_up(&token.session_id(), |entries| place.is_in(entries)).await {
+        Err(error) if kept.is_from_store() => Err(ParkError::Store(error)),
+        Err(error) => {
+            tracing::warn!(%error, "the session is parked, and its store may lack the call");
+            Ok(())
+        }
+        Ok(()) => Ok(()),
     }
 }

@@ -66,7 +66,8 @@ where
     Fut: Future<Output = Result<EnterPlanAnswer, E>> + Send + 'static,
     E: Into<HandlerFailure>,
 {
-    let hook = Hook::new(move |input: PreToolUseInput, context| {
+    let hook = Hook::new(move |input: PreToolUseInput, context: HookContext| {
+        context.asks_a_person();
         let answer = handler(EnterPlanAsk { input, context });
         async move { answer.await.map(HookOutput::from).map_err(Into::into) }
     });

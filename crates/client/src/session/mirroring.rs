@@ -8,6 +8,7 @@ use countersign_protocol::ids::SessionId;
 
 use super::Session;
 use super::place::Place;
+use super::shared::Shared;
 use crate::builder::SessionBuilder;
 use crate::error::ConnectError;
 use crate::store::{
@@ -107,10 +108,31 @@ impl SessionBuilder {
     }
 }
 
+/// Where a session is kept besides its transcript.
+pub(crate) struct Kept {
+    shared: Arc<Shared>,
+    store: Option<Arc<dyn SessionStore>>,
+    mirror: Option<Arc<Mirror>>,
+    is_from_store: bool,
+}
+
 impl Session {
+    /// Where the session is kept besides its transcript.
+    pub(crate) fn kept(&self) -> Kept {
+        let Mirroring { store, config, .. } = &self.builder.mirroring;
+        Kept {
+            shared: Arc::clone(self.shared()),
+            store: store.as_ref().map(|(store, _)| Arc::clone(store)),
+            mirror: self.mirror.clone(),
+            is_from_store: config.is_some(),
+        }
+    }
+}
+
+impl Kept {
     /// Whether the transcript of the session is there for as long as the session alone.
-    pub(crate) fn is_from_store(&self) -> bool {
-        self.builder.mirroring.config.is_some()
+    pub(crate) const fn is_from_store(&self) -> bool {
+        self.is_from_store
     }
 
     /// Sees to it that the store, if there is one, has of a transcript what is looked for. The CLI
@@ -120,8 +142,8 @@ impl Session {
         session: &SessionId,
         is_there: impl Fn(&[RawJson]) -> bool,
     ) -> Result<(), StoreSessionError> {
-        let Some((store, _)) = &self.builder.mirroring.store else { return Ok(()) };
-        let (Some(mirror), place) = (&self.mirror, self.shared().place()) else { return Ok(()) };
+        let (Some(store), Some(mirror)) = (&self.store, &self.mirror) else { return Ok(()) };
+        let place = self.shared.place();
         let Some(home) = &place.config_home else { return Ok(()) };
         let caught_up = async {
             mirror.flush().await;
@@ -132,7 +154,7 @@ impl Session {
             }
             Ok(())
         };
-        let after = self.shared().request_timeout;
+        let after = self.shared.request_timeout;
         let operation = "load";
         let timeout = |_| Err(StoreError::Timeout { operation, after }.into());
         tokio::time::timeout(after, caught_up).await.unwrap_or_else(timeout)

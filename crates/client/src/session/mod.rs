@@ -38,7 +38,7 @@ use crate::message::Message;
 use crate::store::{Flush, Mirror};
 use crate::turn::Turn;
 
-pub(crate) use self::mirroring::Mirroring;
+pub(crate) use self::mirroring::{Kept, Mirroring};
 pub(crate) use self::place::Place;
 pub(crate) use self::serve::Handlers;
 pub(crate) use self::shared::Shared;

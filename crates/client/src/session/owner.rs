@@ -154,7 +154,10 @@ impl Owner {
             Some(Act::Stop(limit)) => (limit, true),
         };
         tracing::warn!(%limit, stops, "a limit is reached");
-        self.shared.snapshot.send_modify(|snapshot| snapshot.limit_reached = Some(limit));
+        self.shared.snapshot.send_modify(|snapshot| {
+            snapshot.limit_reached = Some(limit);
+            snapshot.limits_reached += 1;
+        });
         if stops {
             self.limit = Some(limit);
             return Err(LimitStops);

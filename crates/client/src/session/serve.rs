@@ -24,7 +24,7 @@ use super::duty::{Duty, Failing};
 use super::shared::{Asked, Shared};
 use super::tasks::Tasks;
 use crate::dialog::{DialogHandler, ElicitationHandler, declined};
-use crate::hook::Hook;
+use crate::hook::{AsksPerson, Hook};
 use crate::permission::{AnyPermissionHandler, PermissionAnswer, PermissionAsk};
 use crate::turn::Decision;
 
@@ -259,7 +259,9 @@ impl Server {
         let Some(duty) = self.take_on(id, "hook", failing, Asked::Program) else { return };
         duty.span().record("event", hook.event().as_str());
         let (limit, cancelled) = (hook.limit(), duty.cancelled());
-        let reaction = async move { hook.call(*request, cancelled).await };
+        let (shared, id) = (Arc::clone(&self.shared), duty.request_id().clone());
+        let asks = AsksPerson::new(move || shared.asks_a_person(&id));
+        let reaction = async move { hook.call(*request, cancelled, asks).await };
         let shared = Arc::clone(&self.shared);
         self.run(duty, limit, reaction, move |mut duty, output| {
             if shared.setup.forbids_hook(&output) {

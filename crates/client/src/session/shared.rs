@@ -268,6 +268,17 @@ impl Shared {
         }
     }
 
+    /// A person is asked because of this request.
+    pub(super) fn asks_a_person(&self, id: &RequestId) {
+        if let Some(open) = lock(&self.incoming).get_mut(id)
+            && matches!(open.asked, Asked::Program)
+        {
+            open.asked = Asked::Person;
+        }
+        // From now on, and not from when something is heard of again.
+        self.snapshot.send_modify(|_| {});
+    }
+
     /// Whether a person is asked, and has not answered.
     pub(crate) fn is_asking(&self) -> bool {
         lock(&self.incoming).values().any(|open| !matches!(open.asked, Asked::Program))

@@ -34,6 +34,8 @@ pub struct Snapshot {
     pub results: u64,
     /// The last limit that was reached.
     pub limit_reached: Option<LimitReached>,
+    /// How often one was reached.
+    pub limits_reached: u64,
     /// Whether the CLI has said the mode since the last result.
     pub(super) mode_told: bool,
     /// How many results there were, with those that cannot be read.

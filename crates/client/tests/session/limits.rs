@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use countersign::hook::Hook;
+use countersign::hook::{Hook, HookContext};
 use countersign::permission::{AllowAll, PermissionAsk};
 use countersign::process::Leftovers;
 use countersign::protocol::hook::{HookOutput, PreToolUseInput};
@@ -65,6 +65,7 @@ pub(crate) fn trials() -> Vec<Trial> {
     .chain([
         trial("limits::the_time_of_a_person_does_not_count", person),
         trial("limits::the_time_of_a_hook_counts", hook),
+        trial("limits::the_time_of_a_hook_that_asks_a_person_does_not", asking_hook),
     ])
     .collect()
 }
@@ -191,6 +192,27 @@ async fn person() -> Outcome {
     let outcome = soon("the turn", session.send("Write it.").await?.finish()).await?;
     assert_eq!(outcome.answer(), "That was it.");
     assert_eq!(session.snapshot().limit_reached, None);
+    close(session, lab).await;
+    Ok(())
+}
+
+/// A hook that asks a person says so, and then it is the person who takes the time.
+async fn asking_hook() -> Outcome {
+    let lab = lab(SIMULATED, WRITE).await;
+    let limit = Duration::from_secs(1);
+    let limits = Limits::new().silence(limit).turn_time(limit);
+    let slow = Hook::new(move |_: PreToolUseInput, context: HookContext| async move {
+        context.asks_a_person();
+        tokio::time::sleep(2 * limit).await;
+        HookOutput::no_opinion()
+    });
+    let allow = |ask: PermissionAsk| async move { ask.allow() };
+    let limited = builder(&lab).limits(limits).hook(slow).on_permission(allow);
+    let mut session = soon("the start", limited.connect()).await?;
+    let outcome = soon("the turn", session.send("Write it.").await?.finish()).await?;
+    assert_eq!(outcome.answer(), "That was it.");
+    let known = session.snapshot();
+    assert_eq!((known.limit_reached, known.limits_reached), (None, 0));
     close(session, lab).await;
     Ok(())
 }

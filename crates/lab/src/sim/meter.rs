@@ -109,8 +109,12 @@ impl Meter {
 
     /// Dollars so far.
     pub(crate) fn cost(&self, profile: &Profile) -> f64 {
-        let now: f64 = self.models.iter().map(|(_, tokens)| tokens.cost(profile.price)).sum();
-        round(self.earlier_cost + now)
+        round(self.earlier_cost + self.cost_of_process(profile))
+    }
+
+    /// Dollars of this process: what a budget is for, also where the sum goes on.
+    pub(crate) fn cost_of_process(&self, profile: &Profile) -> f64 {
+        self.models.iter().map(|(_, tokens)| tokens.cost(profile.price)).sum()
     }
 
     /// What was used since another moment of the same session.

@@ -8,7 +8,7 @@ use countersign_protocol::RawJson;
 use tokio::sync::oneshot;
 use tokio::time::Instant;
 
-use super::desk::{Ask, Gate, Withdrawn};
+use super::desk::{Ask, ENTER_PLAN_MODE, Gate, Withdrawn};
 use super::words::digest;
 use super::{Actor, Done, Leave};
 use crate::id::ApprovalId;
@@ -16,9 +16,6 @@ use crate::session::{
     Answer, ApprovalClosed, ApprovalDelivered, ApprovalEnd, ApprovalKind, ApprovalOpened, Delivery,
     GrantUsed, Happening, ModeChanged, Pending, RulesChanged, Stage, ToolCalled,
 };
-
-/// The tool with which the model enters plan mode.
-const ENTER_PLAN_MODE: &str = "EnterPlanMode";
 
 /// Who waits for an answer.
 pub(super) struct Waiter {
@@ -46,7 +43,8 @@ impl Actor {
     /// The CLI asks something.
     pub(super) async fn asked(&mut self, ask: Ask, session: Option<&Session>) -> Result<(), Leave> {
         if self.leaving.is_some() {
-            // Dropped, and so refused.
+            // Kept until the process is gone: what is dropped is refused, and it may hear of that.
+            self.early.push(ask);
             return Ok(());
         }
         match ask {
@@ -66,7 +64,12 @@ impl Actor {
         session: Option<&Session>,
     ) -> Result<(), Leave> {
         let call = request.tool_use_id.as_str();
-        if let Some(approval) = self.known(call) {
+        let granted = self.granted.remove(call);
+        if granted.as_ref().is_some_and(|input| *input == digest(request.input.as_str())) {
+            drop(reply.send(Answer::allow()));
+            return Ok(());
+        }
+        if let Some(approval) = self.known(call).filter(|_| granted.is_none()) {
             // It comes back, after it was parked or its process was lost.
             let reply = Reply::Permission(reply);
             self.wait_for(approval, reply, withdrawn, Delivery::Resumed);
@@ -81,7 +84,8 @@ impl Actor {
             return Ok(());
         };
         let kind = PermissionAsk::again((*request).clone()).into_kind();
-        let token = token(session, call);
+        // The call of a sub-agent is not in the transcript by which the CLI would bring it back.
+        let token = if request.agent_id.is_none() { token(session, call) } else { None };
         let question = Question {
             kind: ApprovalKind::of_ask(&kind),
             tool: request.tool_name.clone(),
@@ -111,6 +115,12 @@ impl Actor {
         };
         self.write(vec![called.into()]).await?;
         if input.tool_name != ENTER_PLAN_MODE {
+            // Here, since it may run without being asked for, because of the mode or a rule: what it
+            // was approved for has happened then, too.
+            let (tool, input) = (&input.tool_name, input.tool_input.as_str());
+            if self.known(&call).is_none() && self.use_grant(tool, input, &call).await? {
+                self.granted.insert(call, digest(input));
+            }
             drop(reply.send(Gate::Passed));
             return Ok(());
         }
@@ -248,8 +258,12 @@ impl Actor {
         self.write(vec![ApprovalClosed { approval, end, why }.into()]).await
     }
 
-    /// Gives answers to those who wait for them. That it goes out is written first.
+    /// Gives answers to those who wait for them. That it goes out is written first. Nothing goes out
+    /// once somebody has ended the turn.
     pub(super) async fn deliver(&mut self) -> Result<(), Leave> {
+        if self.head.is_being_ended() {
+            return Ok(());
+        }
         let due: Vec<_> = self.head.undelivered().map(|(id, _)| id).collect();
         for approval in due {
             let Some(how) = self.waiters.get(&approval).map(|waiter| waiter.how) else { continue };
@@ -283,8 +297,21 @@ impl Actor {
             if let Some(mode) = effects.mode {
                 happens.push(ModeChanged { mode }.into());
             }
-            self.write(happens).await?;
+            if !self.write_unless_refused(happens).await? {
+                return Ok(());
+            }
             self.give(approval, &stored, answer).await?;
+        }
+        Ok(())
+    }
+
+    /// Refuses what is waited for, because the turn is being ended.
+    pub(super) async fn refuse_waiting(&mut self, why: &str) -> Result<(), Leave> {
+        for (approval, waiter) in std::mem::take(&mut self.waiters) {
+            let Reply::Permission(reply) = waiter.reply else { continue };
+            let (end, why) = (ApprovalEnd::Cancelled, Some(why.to_owned()));
+            self.write(vec![ApprovalClosed { approval, end, why }.into()]).await?;
+            drop(reply.send(Answer::deny_and_stop("The user ended the turn.")));
         }
         Ok(())
     }

@@ -14,6 +14,9 @@ use tokio::sync::{mpsc, oneshot};
 
 use crate::session::Answer;
 
+/// The tool with which the model enters plan mode.
+pub(super) const ENTER_PLAN_MODE: &str = "EnterPlanMode";
+
 /// How long a hook waits: people take their time. The client allows no more than this.
 const PATIENCE: Duration = Duration::from_secs(24 * 24 * 60 * 60);
 
@@ -76,6 +79,10 @@ impl Desk {
         input: PreToolUseInput,
         context: &HookContext,
     ) -> Result<HookOutput, HandlerFailure> {
+        if input.tool_name == ENTER_PLAN_MODE {
+            // The CLI asks nobody for it, so this is where a person is asked.
+            context.asks_a_person();
+        }
         let (reply, said) = oneshot::channel();
         let ask = Ask::Call(Box::new(input), Box::pin(context.cancelled()), reply);
         self.asks.send(ask).await.map_err(|_| GONE)?;

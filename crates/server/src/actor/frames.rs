@@ -3,24 +3,49 @@
 use std::collections::BTreeSet;
 
 use countersign::protocol::content::{Content, ContentBlock};
-use countersign::protocol::message::{ResultMessage, TerminalReason};
+use countersign::protocol::message::{ResultMessage, ResultSubtype, TerminalReason};
 use countersign::protocol::system::{SystemMessage, TaskStatus};
 use countersign::protocol::{FromCli, RawJson};
-use countersign::{Message, Saying};
+use countersign::{LimitReached, Message, Saying, Snapshot};
 
-use crate::id::{ConversationId, TurnId};
+use crate::id::{ApprovalId, ConversationId, TurnId};
 use crate::session::{
-    ApprovalClosed, ConversationChanged, Frame, Happening, Head, LimitNoted, Noted, Stage,
+    ApprovalClosed, ApprovalKind, ConversationChanged, Frame, Happening, Head, LimitNoted, Noted, Stage,
     TurnBegan, TurnCause, TurnEnd, TurnEnded, Used,
 };
 
 /// What is known of the CLI beside the head of the session: it is of no use when the process is gone.
 #[derive(Debug, Default)]
 pub(super) struct Watching {
+    /// Approvals whose answers the client has put into words for the model.
+    pub(super) told: BTreeSet<ApprovalId>,
+    /// The limit that the running turn has reached.
+    limit: Option<LimitReached>,
+    /// How many limits were reached, as far as that is known of.
+    limits_reached: u64,
     /// Tasks in the background, by their names.
     pub(super) tasks: BTreeSet<String>,
     /// How many tokens the model was given last.
     context_tokens: u64,
+}
+
+impl Watching {
+    /// Takes note of a limit that the client has ended the turn for.
+    pub(super) fn look_at_limits(&mut self, known: &Snapshot) {
+        if known.limits_reached > self.limits_reached {
+            (self.limits_reached, self.limit) = (known.limits_reached, known.limit_reached);
+        }
+    }
+}
+
+/// What it means that a limit of the client was reached, by the name that it has here.
+pub(super) fn limit_words(limit: LimitReached) -> String {
+    let name = match limit {
+        LimitReached::Silence(_) => "silence_seconds",
+        LimitReached::TurnTime(_) => "turn_seconds",
+        _ => return format!("a limit was reached: {limit}"),
+    };
+    format!("the limit {name} was reached: {limit}")
 }
 
 /// What a message is.
@@ -136,7 +161,7 @@ fn tasks(frame: &FromCli, watching: &mut Watching) {
 fn after(frame: &FromCli, head: &Head, watching: &mut Watching, happens: &mut Vec<Happening>) {
     match frame {
         FromCli::Assistant(said) if said.parent_tool_use_id.is_none() => {
-            close_told(head, happens);
+            close_told(head, watching, happens);
             if let Some(usage) = &said.message.usage {
                 watching.context_tokens = [
                     usage.input_tokens,
@@ -169,12 +194,18 @@ fn after(frame: &FromCli, head: &Head, watching: &mut Watching, happens: &mut Ve
 
 /// The model speaks, so it has read what was decided. A call that it may make because of that is
 /// still to come.
-fn close_told(head: &Head, happens: &mut Vec<Happening>) {
+fn close_told(head: &Head, watching: &Watching, happens: &mut Vec<Happening>) {
     for (id, pending) in &head.approvals {
-        let is_told = pending.told
+        let by_client = watching.told.contains(id);
+        let is_told = (pending.told || by_client)
             && pending.stage == Stage::Delivered
             && pending.generation == head.generation;
-        if is_told && !head.has_grant(*id) {
+        let is_to_come = if by_client {
+            pending.allows && matches!(pending.kind, ApprovalKind::Tool | ApprovalKind::Plan)
+        } else {
+            head.has_grant(*id)
+        };
+        if is_told && !is_to_come {
             let (approval, end) = (*id, pending.effective_end());
             let why = Some("the model was told what was decided".to_owned());
             happens.push(ApprovalClosed { approval, end, why }.into());
@@ -196,7 +227,7 @@ fn close_call(head: &Head, call: &str, happens: &mut Vec<Happening>) {
 fn end_turn(
     result: &ResultMessage,
     head: &Head,
-    watching: &Watching,
+    watching: &mut Watching,
     happens: &mut Vec<Happening>,
 ) {
     for (id, pending) in &head.approvals {
@@ -206,25 +237,42 @@ fn end_turn(
             happens.push(ApprovalClosed { approval, end, why }.into());
         }
     }
+    let limit = watching.limit.take().filter(|_| !result.succeeded());
     let Some(turn) = &head.turn else { return };
     let aborted = matches!(
         result.terminal_reason,
         Some(TerminalReason::AbortedStreaming | TerminalReason::AbortedTools)
     );
-    let end = if head.interrupt == Some(turn.id) || aborted {
+    let end = if head.interrupt == Some(turn.id) || aborted || limit.is_some() {
         TurnEnd::Interrupted
     } else if result.succeeded() {
         TurnEnd::Done
     } else {
         TurnEnd::Failed
     };
-    let why = (end == TurnEnd::Failed).then(|| reason(result));
+    let why = match limit {
+        Some(limit) => Some(limit_words(limit)),
+        None => (end == TurnEnd::Failed).then(|| reason(result)),
+    };
     let used = Some(used(result, head, watching));
     happens.push(TurnEnded { turn: turn.id, end, used, why }.into());
 }
 
 /// Why a turn failed.
 fn reason(result: &ResultMessage) -> String {
+    match result.subtype {
+        ResultSubtype::ErrorMaxTurns => {
+            let often = result.num_turns.unwrap_or_default();
+            return format!(
+                "the limit turns_a_message was reached: the model was called {often} times"
+            );
+        }
+        ResultSubtype::ErrorMaxBudgetUsd => {
+            return "the limit budget_usd was reached: the session has cost all that it may"
+                .to_owned();
+        }
+        _ => {}
+    }
     let errors = result.errors.iter().flatten().chain(&result.result);
     let said = errors.map(String::as_str).find(|text| !text.trim().is_empty());
     said.map_or_else(|| result.subtype.to_string(), |text| text.chars().take(2000).collect())

@@ -92,7 +92,7 @@ impl Launch {
             .question_previews(PreviewFormat::Markdown)
             .client_app("countersign")
             .initialize_timeout(settings.start_within)
-            .limits(limits(head));
+            .limits(limits(head).grace(settings.interrupt_within));
         for (name, value) in &settings.variables {
             builder = builder.env(name, value);
         }

@@ -4,21 +4,25 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use countersign::Session;
+use countersign::park::ParkError;
 use countersign::protocol::message::Priority;
 use futures_util::{FutureExt as _, StreamExt as _};
 use tokio::time::Instant;
 
 use super::frames::{Heard, hear};
-use super::{Actor, Done, Leave};
+use super::{Actor, Done, Leave, Parking};
 use crate::hub::Need;
-use crate::id::TurnId;
+use crate::id::{MessageId, TurnId};
 use crate::session::{
-    Happening, Head, MessageSent, ModeChanged, ModelChanged, TurnBegan, TurnCause, TurnEnd,
+    Happening, Head, MessageContent, MessageSent, ModeChanged, ModelChanged, TurnBegan, TurnCause, TurnEnd,
     TurnEnded, Wish, WishRefused,
 };
 
 /// How long it takes until parking is tried again.
-pub(super) const PARK_AGAIN: Duration = Duration::from_secs(30);
+const PARK_AGAIN: Duration = Duration::from_secs(30);
+
+/// How long it takes until a message is looked up again.
+const READ_AGAIN: Duration = Duration::from_millis(200);
 
 /// How many messages are written down together.
 const TOGETHER: usize = 64;
@@ -59,7 +63,7 @@ impl Actor {
             () = self.slot.give_up.notified() => self.give_up = true,
             // Looked at once: whatever can be given up is, and the rest as it comes to its end.
             () = closing.cancelled(), if !self.is_closing => self.is_closing = true,
-            () = ending.cancelled(), if !is_leaving => self.leave("the server stops", session),
+            () = ending.cancelled(), if !is_leaving => self.leave_off(session),
             () = tokio::time::sleep_until(deadline) => self.look().await,
         }
         Ok(None)
@@ -86,6 +90,22 @@ impl Actor {
         }));
     }
 
+    /// Ends the process because the server stops. A turn that is running goes on when there is a server
+    /// again, so it is cut off: one that is interrupted would be over.
+    fn leave_off(&mut self, session: &Session) {
+        let why = "the server stops";
+        if self.head.turn.is_none() && self.head.approvals.is_empty() {
+            self.leave(why, session);
+            return;
+        }
+        self.leaving = Some(why);
+        let handle = session.handle();
+        self.work.push(Box::pin(async move {
+            handle.kill().await;
+            Done::Closed
+        }));
+    }
+
     /// The next time at which something has to be done, if nothing happens.
     fn deadline(&self) -> Instant {
         let settings = self.hub.settings();
@@ -96,7 +116,7 @@ impl Actor {
         if let Some(since) = self.resting_since {
             next = next.min(since + settings.idle_after);
         }
-        if let Some(at) = self.park_at() {
+        if let Some(at) = self.park_at().filter(|_| !self.is_being_parked()) {
             next = next.min(at);
         }
         next
@@ -127,9 +147,7 @@ impl Actor {
         if let Some(at) = self.park_at() {
             let not_before = self.park_not_before.unwrap_or(now);
             if now >= at || (must_go && now >= not_before) {
-                self.drain(session).await?;
-                // What was heard may have changed it.
-                if self.head.parkable().is_some() {
+                if self.park(session).await? {
                     return Ok(Some(Leave::Parked));
                 }
             }
@@ -144,6 +162,52 @@ impl Actor {
             }
         }
         Ok(None)
+    }
+
+    /// Gives up the process while a person is asked, once everything is written that brings the call
+    /// back: that may take its time, in which everything else goes on. Says whether it is given up.
+    async fn park(&mut self, session: &mut Session) -> Result<bool, Leave> {
+        let Some((approval, _)) = self.head.parkable() else { return Ok(false) };
+        match &self.parking {
+            Parking::Prepared(_) if self.is_being_parked() => return Ok(false),
+            Parking::Ready(on, _) if *on == approval => {}
+            _ => {
+                self.parking = Parking::Prepared(approval);
+                let prepared = session.prepare_parking();
+                self.work.push(Box::pin(async move { Done::Parkable(approval, prepared.await) }));
+                return Ok(false);
+            }
+        }
+        self.drain(session).await?;
+        let still = self.head.parkable().is_some_and(|(id, _)| id == approval);
+        let Parking::Ready(_, parkable) = std::mem::take(&mut self.parking) else {
+            return Ok(false);
+        };
+        if !still {
+            // What was heard has changed it.
+            return Ok(false);
+        }
+        match parkable.park().await {
+            Ok(_) => Ok(true),
+            Err(error) => {
+                self.not_parked(&error);
+                Ok(false)
+            }
+        }
+    }
+
+    /// Whether what brings the call back that is asked for is being written.
+    fn is_being_parked(&self) -> bool {
+        let asked = self.head.parkable().map(|(approval, _)| approval);
+        matches!(self.parking, Parking::Prepared(on) if asked == Some(on))
+    }
+
+    /// The process is kept, though a person is asked.
+    fn not_parked(&mut self, error: &ParkError) {
+        tracing::info!(session = %self.id, %error, "the session is not parked");
+        self.parking = Parking::No;
+        self.park_not_before = Some(Instant::now() + PARK_AGAIN);
+        self.give_up = false;
     }
 
     /// Ends a turn that the CLI does not know of: it has dropped the message, because it knew it.
@@ -163,7 +227,8 @@ impl Actor {
         }
         self.stalled_since = None;
         let why = Some("the CLI does not go on with it".to_owned());
-        let end = TurnEnd::CutOff;
+        let is_interrupted = self.head.interrupt == Some(turn);
+        let end = if is_interrupted { TurnEnd::Interrupted } else { TurnEnd::CutOff };
         self.write(vec![TurnEnded { turn, end, used: None, why }.into()]).await
     }
 
@@ -202,8 +267,8 @@ impl Actor {
             self.pending.mode = true;
             let handle = session.handle();
             self.work.push(Box::pin(async move {
-                let done = handle.set_permission_mode(mode).await;
-                Done::Mode(done.map_err(|error| error.to_string()))
+                let done = handle.set_permission_mode(mode.clone()).await;
+                Done::Mode(mode, done.map_err(|error| error.to_string()))
             }));
         }
         if let Some(wanted) = self.head.wanted_model.clone()
@@ -259,24 +324,22 @@ impl Actor {
                 }
             }
         };
-        let stored = match self.hub.store().message(message).await {
-            Ok(Some(stored)) => stored,
-            Ok(None) => {
-                return self.note(format!("the message {message} is not in the store")).await;
-            }
-            // It is tried again.
-            Err(_) => return Ok(()),
-        };
-        let mut content = stored.content;
-        if let Some(story) = self.retold().await? {
-            content.text = format!("{story}\n\n{}", content.text);
-        }
         let mut happens: Vec<Happening> = Vec::new();
         if begins {
             happens.push(TurnBegan { turn, cause: TurnCause::Message }.into());
         }
         happens.push(MessageSent { message, turn }.into());
-        self.write(happens).await?;
+        if !self.write_unless_refused(happens).await? {
+            // Somebody has taken it back meanwhile.
+            return Ok(());
+        }
+        // From now on it cannot be changed any more.
+        let Some(mut content) = self.content_of(message).await? else {
+            return self.note(format!("the message {message} is not in the store")).await;
+        };
+        if let Some(story) = self.retold().await? {
+            content.text = format!("{story}\n\n{}", content.text);
+        }
         let priority = (!begins).then_some(Priority::Next);
         if let Err(error) = session.handle().post(content.to_message(message, priority)).await {
             // The process is gone, and what that means is seen to elsewhere.
@@ -285,11 +348,41 @@ impl Actor {
         Ok(())
     }
 
+    /// What a message says, however long the store takes.
+    async fn content_of(&mut self, message: MessageId) -> Result<Option<MessageContent>, Leave> {
+        loop {
+            match self.hub.store().message(message).await {
+                Ok(stored) => return Ok(stored.map(|stored| stored.content)),
+                Err(error) => {
+                    tracing::warn!(session = %self.id, %error, "a message cannot be read yet");
+                }
+            }
+            let ending = self.hub.ending().clone();
+            tokio::select! {
+                () = tokio::time::sleep(READ_AGAIN) => {}
+                // It is given back to where it waited: the CLI does not know it.
+                () = ending.cancelled() => return Err(Leave::Unwritten),
+            }
+        }
+    }
+
     /// Something that was waited for is there.
     async fn done(&mut self, done: Done, session: &Session) -> Result<(), Leave> {
         match done {
             Done::Closed => Ok(()),
             Done::Withdrawn(approval) => self.withdrawn(approval, session).await,
+            Done::Parkable(approval, done) => {
+                // Something else may be asked by now.
+                if matches!(self.parking, Parking::Prepared(on) if on == approval) {
+                    match done {
+                        Ok(parkable) => {
+                            self.parking = Parking::Ready(approval, Box::new(parkable));
+                        }
+                        Err(error) => self.not_parked(&error),
+                    }
+                }
+                Ok(())
+            }
             Done::Interrupt(Ok(())) => Ok(()),
             Done::Interrupt(Err(why)) => {
                 let text =
@@ -303,13 +396,15 @@ impl Actor {
                 }));
                 Ok(())
             }
-            Done::Mode(done) => {
+            // A CLI that is gone has refused nothing: it is done when there is none, or by the next.
+            Done::Mode(_, Err(_)) | Done::Model(_, Err(_)) if session.handle().is_ending() => Ok(()),
+            Done::Mode(mode, done) => {
                 self.pending.mode = false;
-                match (done, self.head.wanted_mode.clone()) {
-                    (Ok(()), Some(mode)) => self.write(vec![ModeChanged { mode }.into()]).await,
-                    (Ok(()), None) => Ok(()),
-                    (Err(why), _) => {
-                        self.write(vec![WishRefused { wish: Wish::Mode, why }.into()]).await
+                match done {
+                    Ok(()) => self.write(vec![ModeChanged { mode }.into()]).await,
+                    Err(why) => {
+                        let (wish, value) = (Wish::Mode, Some(mode.to_string()));
+                        self.write(vec![WishRefused { wish, value, why }.into()]).await
                     }
                 }
             }
@@ -318,7 +413,8 @@ impl Actor {
                 match done {
                     Ok(()) => self.write(vec![ModelChanged { model }.into()]).await,
                     Err(why) => {
-                        self.write(vec![WishRefused { wish: Wish::Model, why }.into()]).await
+                        let (wish, value) = (Wish::Model, model);
+                        self.write(vec![WishRefused { wish, value, why }.into()]).await
                     }
                 }
             }
@@ -336,6 +432,9 @@ impl Actor {
         let mut next = Some(first);
         let mut count = 0;
         while let Some(message) = next {
+            if !head.options.limits.is_empty() {
+                self.watching.look_at_limits(&session.handle().snapshot());
+            }
             match hear(&message, &head, &mut self.watching) {
                 Heard::Nothing => {}
                 Heard::Delta(line) => {

@@ -16,7 +16,9 @@ use std::collections::HashMap;
 use std::pin::Pin;
 use std::sync::Arc;
 
-use countersign::{Session, SessionEnd, SessionHandle};
+use countersign::park::{ParkError, Parkable};
+use countersign::protocol::permission::PermissionMode;
+use countersign::{SessionEnd, SessionHandle};
 use futures_util::stream::FuturesUnordered;
 use tokio::sync::{Notify, mpsc};
 use tokio::time::Instant;
@@ -40,13 +42,15 @@ enum Done {
     /// The turn is to be interrupted, and this is what the CLI says.
     Interrupt(Result<(), String>),
     /// Another mode was asked for.
-    Mode(Result<(), String>),
+    Mode(PermissionMode, Result<(), String>),
     /// Another model was asked for.
     Model(Option<String>, Result<(), String>),
     /// The process was asked to end.
     Closed,
     /// The CLI does not want this to be answered any more.
     Withdrawn(ApprovalId),
+    /// The session can be parked on this, or why it cannot.
+    Parkable(ApprovalId, Result<Parkable, ParkError>),
 }
 
 /// Why the actor is done.
@@ -76,12 +80,17 @@ struct Actor {
     /// What came before the CLI had started, and has to wait for that.
     early: Vec<Ask>,
     waiters: HashMap<ApprovalId, Waiter>,
+    /// Calls that may run because they were approved for a process that is gone, with the digests of
+    /// their inputs.
+    granted: HashMap<String, String>,
     work: FuturesUnordered<Work>,
     watching: Watching,
     /// What the CLI was asked, and has not answered yet.
     pending: Asked,
     /// Since when it has nothing to do.
     resting_since: Option<Instant>,
+    /// What the process is to be given up for, while a person is asked.
+    parking: Parking,
     /// When parking is tried again, after it could not be done.
     park_not_before: Option<Instant>,
     /// Somebody else needs the process more.
@@ -92,6 +101,18 @@ struct Actor {
     is_closing: bool,
     /// It is being ended, because of this.
     leaving: Option<&'static str>,
+}
+
+/// How far the session is on its way to be parked.
+#[derive(Default)]
+enum Parking {
+    /// It is not.
+    #[default]
+    No,
+    /// What brings the call of this approval back is being written.
+    Prepared(ApprovalId),
+    /// It is written.
+    Ready(ApprovalId, Box<Parkable>),
 }
 
 /// What the CLI was asked.
@@ -105,7 +126,7 @@ struct Asked {
 /// Runs one process of a session, which wants one.
 pub(crate) async fn run(hub: &Arc<Hub>, id: SessionId, poke: Arc<Notify>, slot: Slot) {
     let head = match hub.store().head(id).await {
-        Ok(Some(head)) if head.wants_process() => head,
+        Ok(Some(head)) if head.wants_process() && !head.is_being_ended() => head,
         _ => return,
     };
     let generation = head.generation + 1;
@@ -129,10 +150,12 @@ pub(crate) async fn run(hub: &Arc<Hub>, id: SessionId, poke: Arc<Notify>, slot: 
         asks,
         early: Vec::new(),
         waiters: HashMap::new(),
+        granted: HashMap::new(),
         work: FuturesUnordered::new(),
         watching: Watching::default(),
         pending: Asked::default(),
         resting_since: None,
+        parking: Parking::No,
         park_not_before: None,
         give_up: false,
         stalled_since: None,
@@ -150,28 +173,10 @@ impl Actor {
             Ok(session) => session,
             Err(leave) => return leave,
         };
-        loop {
-            match self.attend(&mut session).await {
-                Leave::Parked => match self.park(session).await {
-                    Ok(leave) => return leave,
-                    Err(again) => session = *again,
-                },
-                leave => return leave,
-            }
-        }
-    }
-
-    /// Gives up the process while a person is asked.
-    async fn park(&mut self, session: Session) -> Result<Leave, Box<Session>> {
-        match session.park().await {
-            Ok(_) => Ok(Leave::Parked),
-            Err((session, error)) => {
-                tracing::info!(session = %self.id, %error, "the session is not parked");
-                self.park_not_before = Some(Instant::now() + live::PARK_AGAIN);
-                self.give_up = false;
-                Err(Box::new(session))
-            }
-        }
+        let leave = self.attend(&mut session).await;
+        // Nothing is said of a process that is gone while it may still do something.
+        session.handle().kill().await;
+        leave
     }
 
     /// Writes down what the end of the process means.
@@ -192,6 +197,8 @@ impl Actor {
                 let why = end.to_string();
                 if is_no_conversation(&why) {
                     begin_anew(generation)
+                } else if let Some(limit) = end.limit {
+                    self.head.lose_process_at_limit(&why, &frames::limit_words(limit))
                 } else {
                     lost(&format!("the CLI ended: {why}"), true)
                 }
@@ -216,6 +223,22 @@ impl Actor {
             Ok(head) => {
                 self.head = head;
                 Ok(())
+            }
+            Err(error) => Err(self.unwritten(&error)),
+        }
+    }
+
+    /// Writes down what happens, unless it cannot happen any more: somebody was faster, and it is looked
+    /// at again what the session is. Says whether it was written.
+    async fn write_unless_refused(&mut self, happenings: Vec<Happening>) -> Result<bool, Leave> {
+        match self.hub.write(self.id, happenings).await {
+            Ok(head) => {
+                self.head = head;
+                Ok(true)
+            }
+            Err(WriteError::Refused { .. }) => {
+                self.look().await;
+                Ok(false)
             }
             Err(error) => Err(self.unwritten(&error)),
         }

@@ -51,6 +51,14 @@ impl Actor {
         let mut opening = Box::pin(opening);
         // It may ask before it has started: a call that comes back does.
         let opened = loop {
+            if let Some(why) = self.is_unwanted() {
+                if !matches!(purpose, Purpose::Raise(_)) {
+                    return Err(Leave::Closed(why));
+                }
+                // The transcript says by now that the call is to be asked for again, and it would be by
+                // every process from now on. So it is, and is refused.
+                self.refuse_waiting(why).await?;
+            }
             tokio::select! {
                 biased;
                 Some(ask) = self.asks.recv() => self.asked(ask, None).await?,
@@ -64,12 +72,35 @@ impl Actor {
                 }
             }
         };
+        let session = opened.session().handle();
+        let begun = self.begin(opened, &purpose).await;
+        if begun.is_err() {
+            // Nothing is said of a process that is gone while it may still do something.
+            session.kill().await;
+        }
+        begun
+    }
+
+    /// Goes on with a process that has started.
+    async fn begin(&mut self, opened: Opened, purpose: &Purpose) -> Result<Session, Leave> {
         self.write(vec![started(self.generation, opened.session())]).await?;
-        let session = self.opened(opened, &purpose).await?;
+        let is_raised = matches!(opened, Opened::Raised(..));
+        if let Some(why) = self.is_unwanted().filter(|_| !is_raised) {
+            return Err(Leave::Closed(why));
+        }
+        let session = self.opened(opened, purpose).await?;
         for ask in std::mem::take(&mut self.early) {
             self.asked(ask, Some(&session)).await?;
         }
         Ok(session)
+    }
+
+    /// Why there is nothing to be done for which it is started, if there is not.
+    fn is_unwanted(&self) -> Option<&'static str> {
+        if self.head.stop {
+            return Some("the session was stopped");
+        }
+        self.head.interrupt.map(|_| "the turn was interrupted")
     }
 
     fn purpose(&self) -> Purpose {
@@ -135,8 +166,13 @@ impl Actor {
         let text =
             format!("The call does not come back ({why}); the model is told what was decided.");
         let mut happens: Vec<Happening> = vec![Noted { text }.into()];
+        if !is_over {
+            // Nobody knows whether it has read that before it speaks.
+            self.watching.told.insert(approval);
+        }
         if let Some(pending) = self.head.approvals.get(&approval)
             && pending.stage == Stage::Delivered
+            && is_over
         {
             let end = pending.effective_end();
             happens.push(ApprovalClosed { approval, end, why: Some(why) }.into());
@@ -219,8 +255,9 @@ impl Actor {
         if let Some(story) = self.retold().await? {
             texts.insert(0, story);
         }
-        if !happens.is_empty() {
-            self.write(happens).await?;
+        if !happens.is_empty() && !self.write_unless_refused(happens).await? {
+            // Somebody has ended the turn meanwhile.
+            return self.is_unwanted().map_or(Ok(()), |why| Err(Leave::Closed(why)));
         }
         let mut message = UserMessage::prompt(texts.join("\n\n"));
         message.uuid = Some(self.name_of_telling());

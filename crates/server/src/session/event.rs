@@ -453,6 +453,9 @@ bodies! {
     WishRefused {
         /// What was wanted.
         wish: Wish,
+        /// The mode, or the model; the CLI's own choice of a model if absent.
+        #[serde(default)]
+        value: Option<String>,
         /// Why it is not done.
         why: String,
     }

@@ -325,6 +325,12 @@ impl Head {
         }
     }
 
+    /// Whether somebody wants it to stop, or its turn to end, and that is not done yet.
+    #[must_use]
+    pub const fn is_being_ended(&self) -> bool {
+        self.stop || self.interrupt.is_some()
+    }
+
     /// Whether a person is asked.
     #[must_use]
     pub fn is_asking(&self) -> bool {

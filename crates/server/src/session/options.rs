@@ -48,13 +48,14 @@ pub struct SessionLimits {
     /// messages are refused.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub budget_usd: Option<f64>,
-    /// How often the model may be called in one turn.
+    /// How often the model may be called in one turn. One that needs it more often fails, and says why.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub turns_a_message: Option<u32>,
-    /// How long a turn may take, in seconds. Time in which a person is asked does not count.
+    /// How long a turn may take, in seconds. Time in which a person is asked does not count. A turn
+    /// that takes longer is interrupted, and says why; if it does not end then, its process is ended.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub turn_seconds: Option<u64>,
-    /// How long the CLI may say nothing in a turn, in seconds.
+    /// How long the CLI may say nothing in a turn, in seconds; as `turn_seconds`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub silence_seconds: Option<u64>,
 }

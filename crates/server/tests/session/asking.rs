@@ -22,6 +22,7 @@ pub(crate) fn trials() -> Vec<Trial> {
         on_all("asking::parked_and_answered", parked_and_answered),
         on_all("asking::parked_and_stopped", parked_and_stopped),
         on_all("asking::nobody_answers_in_time", expired),
+        on_all("asking::a_sub_agent_asks", agent_asks),
     ]
     .into_iter()
     .flatten()
@@ -227,5 +228,58 @@ async fn expired(cli: Cli) -> Outcome {
     assert_eq!(world.stages(session).await, [Stage::Expired]);
     assert_eq!(world.turn_ends(session).await, [TurnEnd::Interrupted]);
     assert!(!world.has_file("new.txt"));
+    world.close().await
+}
+
+/// The call of a sub-agent is not in the transcript of its session, so it cannot be brought back. Nobody
+/// waits for it to get there: answers are delivered, and a server that stops is done in time. What was
+/// asked is still asked then, and the model is told what came of it.
+async fn agent_asks(cli: Cli) -> Outcome {
+    const DELEGATE: &str = r#"
+otherwise = "It is done."
+
+[[answer]]
+when = { agent = true, tool = "Write" }
+text = "I wrote it."
+
+[[answer]]
+when = { agent = true }
+tool = { name = "Write", input = { file_path = "${cwd}/new.txt", content = "new\n" } }
+
+[[answer]]
+when = { text = "Make the call again" }
+tool = { name = "Write", input = { file_path = "${cwd}/new.txt", content = "new\n" } }
+
+[[answer]]
+when = { text = "Delegate it" }
+tool = { name = "Agent", input = { description = "Write a file", prompt = "Write the file.", subagent_type = "general-purpose", run_in_background = false } }
+"#;
+    let world = World::with(cli, DELEGATE, |config| {
+        config.limits.park_after = Some(Duration::from_millis(100));
+        config.limits.shutdown_within = Duration::from_secs(1);
+    })
+    .await;
+    let session = world.create("Delegate it.").await;
+    let asked = world.asked(session).await;
+    assert!(asked.agent.is_some(), "{asked:?}");
+    // It would be parked by now.
+    tokio::time::sleep(Duration::from_millis(500)).await;
+    world.answer(&asked, Answer::allow()).await;
+    world.at_rest(session).await;
+    assert_eq!(world.head(session).await.generation, 1);
+    assert_eq!(world.last_text(session).await, "It is done.");
+    assert!(world.has_file("new.txt"));
+    std::fs::remove_file(world.lab.work().join("new.txt"))?;
+
+    let session = world.create("Delegate it.").await;
+    let asked = world.asked(session).await;
+    tokio::time::sleep(Duration::from_millis(500)).await;
+    let world = tokio::time::timeout(Duration::from_secs(30), world.restart()).await?;
+    assert_eq!(world.head(session).await.state(), State::Parked);
+    world.answer(&asked, Answer::allow()).await;
+    world.at_rest(session).await;
+    assert!(world.has_file("new.txt"));
+    assert_eq!(world.stages(session).await, [Stage::Done]);
+    assert_eq!(world.turn_ends(session).await, [TurnEnd::Done], "it is one turn");
     world.close().await
 }

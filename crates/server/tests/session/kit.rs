@@ -452,6 +452,15 @@ impl World {
         std::fs::write(&file, format!("{text}{entry}\n")).unwrap();
     }
 
+    /// Takes a call out of the transcript, as if the CLI had not come to write it.
+    pub(crate) async fn forget_call(&self, asked: &Approval) {
+        let conversation = self.head(asked.session).await.conversation.id;
+        let call = asked.tool_use_id.as_deref().unwrap();
+        let (file, text) = self.transcript(conversation, call).await;
+        let left = text.lines().filter(|line| !line.contains(call));
+        std::fs::write(&file, left.map(|line| format!("{line}\n")).collect::<String>()).unwrap();
+    }
+
     /// Waits for a file.
     pub(crate) async fn file(&self, name: &str) {
         let there = async {

@@ -5,10 +5,11 @@ use std::time::Duration;
 
 use countersign_server::api::view::{ListAudit, ListSessions};
 use countersign_server::config::Secret;
+use countersign_server::id::SessionId;
 use countersign_server::server::{Server, StartError};
 use countersign_server::service::{ForkSession, NewMessage, NewSession};
 use countersign_server::session::{
-    Allow, Answer, By, Happening, Head, NewRule, Stage, State, TurnEnd,
+    Allow, Answer, By, Happening, Head, NewRule, SessionLimits, Stage, State, TurnEnd,
 };
 use countersign_server::store::StoreError;
 use libtest_mimic::Trial;
@@ -22,6 +23,12 @@ pub(crate) fn trials() -> Vec<Trial> {
         on_all("limits::one_process_for_two_that_ask", two_that_ask),
         on_all("limits::nothing_to_do", nothing_to_do),
         on_all("limits::over_budget", over_budget),
+        on_all("limits::what_is_left_of_a_budget", left_of_budget),
+        simulated("limits::a_turn_takes_too_long", too_long),
+        simulated("limits::the_cli_says_nothing", too_silent),
+        simulated("limits::the_cli_does_not_end_its_turn", does_not_end),
+        simulated("limits::the_model_is_called_too_often", too_often),
+        simulated("limits::a_person_may_take_any_time", any_time),
         on_all("limits::rules_of_a_session_outlive_its_process", rules),
         on_all("limits::bypass", bypass),
         simulated("limits::a_cli_that_dies_at_every_start", dies_at_start),
@@ -133,6 +140,173 @@ async fn over_budget(cli: Cli) -> Outcome {
     world.client.remove_message(session, waits).await?;
     let head = world.at_rest(session).await;
     assert_eq!((head.usage.turns, head.generation), (1, 1), "nothing was begun");
+    world.close().await
+}
+
+/// What was spent counts once: a process may cost what is left, also where the CLI goes on counting from
+/// what the process before had come to.
+async fn left_of_budget(cli: Cli) -> Outcome {
+    const DEAR: &str = r#"
+otherwise = "Cheap."
+
+[[answer]]
+when = { text = "Be dear" }
+text = "Dear."
+usage = { output_tokens = 100000 }
+"#;
+    let soon = Some(Duration::from_millis(100));
+    let world = World::with(cli, DEAR, |config| config.limits.idle_after = soon).await;
+    let first = world.create("Be dear.").await;
+    let is_spent = |head: &Head| head.usage.turns == 1 && head.state() == State::Idle;
+    let dear = world.until(first, "idle", is_spent).await.usage.cost_usd;
+    let budget = Some(dear * 1.4);
+    let session = limited(&world, "Be dear.", |limits| limits.budget_usd = budget).await;
+    for turns in 1..4 {
+        let is_over =
+            |head: &Head| head.usage.turns == turns && head.state() == State::Idle;
+        let head = world.until(session, "idle", is_over).await;
+        assert_eq!(head.generation, turns, "each turn has a process of its own");
+        assert!(head.usage.cost_usd < dear * 1.2, "{:?}", head.usage);
+        world.say(session, "Be cheap.").await;
+    }
+    world.at_rest(session).await;
+    assert_eq!(ends(&world, session).await, vec![(TurnEnd::Done, String::new()); 4]);
+    // It ends there, too.
+    world.until(session, "idle", |head| head.state() == State::Idle).await;
+    world.say(session, "Be dear.").await;
+    let head = world.until(session, "spent", Head::is_over_budget).await;
+    assert_eq!(head.usage.turns, 5);
+    let [.., (end, why)] = &ends(&world, session).await[..] else { panic!() };
+    assert!(*end == TurnEnd::Failed && why.contains("budget_usd"), "{end:?} {why}");
+    world.close().await
+}
+
+/// Starts a session with these limits.
+async fn limited(
+    world: &World,
+    prompt: &str,
+    change: impl FnOnce(&mut SessionLimits),
+) -> SessionId {
+    let mut new = world.new_session(prompt);
+    new.options.allowed_tools = vec!["Bash".to_owned()];
+    change(&mut new.options.limits);
+    world.client.create_session(&new).await.unwrap().session
+}
+
+/// How turns ended, and why.
+async fn ends(world: &World, session: SessionId) -> Vec<(TurnEnd, String)> {
+    let end = |happening| match happening {
+        Happening::TurnEnded(ended) => Some((ended.end, ended.why.unwrap_or_default())),
+        _ => None,
+    };
+    world.happenings(session).await.into_iter().filter_map(end).collect()
+}
+
+const SLOW: &str = r#"
+[[answer]]
+when = { text = "Be slow" }
+tool = { name = "Bash", input = { command = "sleep 1000" }, takes = "1000s" }
+
+[[answer]]
+when = { text = "Freeze" }
+blocks = [ { text = "Before." }, { fault = "freeze" } ]
+
+[[answer]]
+when = { text = "Go on" }
+text = "Next."
+"#;
+
+async fn too_long(cli: Cli) -> Outcome {
+    let world = World::new(cli, SLOW).await;
+    let session = limited(&world, "Be slow.", |limits| limits.turn_seconds = Some(1)).await;
+    world.until(session, "over", |head| head.usage.turns == 1).await;
+    let [(end, why)] = &ends(&world, session).await[..] else { panic!() };
+    assert_eq!(*end, TurnEnd::Interrupted);
+    assert!(why.contains("turn_seconds") && why.contains("1s"), "{why}");
+    // The next one has its own time, and nothing of this.
+    world.say(session, "Go on.").await;
+    let head = world.until(session, "done", |head| head.usage.turns == 2).await;
+    assert_eq!(head.generation, 1);
+    assert_eq!(ends(&world, session).await[1], (TurnEnd::Done, String::new()));
+    world.close().await
+}
+
+async fn too_silent(cli: Cli) -> Outcome {
+    let world = World::new(cli, SLOW).await;
+    let session = limited(&world, "Be slow.", |limits| limits.silence_seconds = Some(1)).await;
+    world.until(session, "over", |head| head.usage.turns == 1).await;
+    let [(end, why)] = &ends(&world, session).await[..] else { panic!() };
+    assert_eq!(*end, TurnEnd::Interrupted);
+    assert!(why.contains("silence_seconds") && why.contains("1s"), "{why}");
+    world.close().await
+}
+
+/// The process is ended then, and the turn is over: it is not tried again and again.
+async fn does_not_end(cli: Cli) -> Outcome {
+    let soon = Duration::from_millis(300);
+    let world = World::with(cli, SLOW, |config| config.limits.interrupt_within = soon).await;
+    let session = limited(&world, "Freeze.", |limits| limits.silence_seconds = Some(1)).await;
+    let over = |head: &Head| head.generation == 1 && head.turn.is_none() && head.queue.is_empty();
+    let head = world.until(session, "over", over).await;
+    assert_eq!(head.state(), State::Idle);
+    let [(end, why)] = &ends(&world, session).await[..] else { panic!() };
+    assert_eq!(*end, TurnEnd::Interrupted);
+    assert!(why.contains("silence_seconds"), "{why}");
+    world.say(session, "Go on.").await;
+    let head = world.at_rest(session).await;
+    assert_eq!((head.generation, head.state()), (2, State::Ready));
+    assert_eq!(world.last_text(session).await, "Next.");
+    world.close().await
+}
+
+async fn too_often(cli: Cli) -> Outcome {
+    const AGAIN: &str = r#"
+[[answer]]
+when = { text = "Go on" }
+text = "Next."
+
+[[answer]]
+tool = { name = "Bash", input = { command = "true" } }
+times = 100
+"#;
+    let world = World::new(cli, AGAIN).await;
+    let session = limited(&world, "Again.", |limits| limits.turns_a_message = Some(2)).await;
+    world.until(session, "over", |head| head.usage.turns == 1).await;
+    let [(end, why)] = &ends(&world, session).await[..] else { panic!() };
+    assert_eq!(*end, TurnEnd::Failed);
+    assert!(why.contains("turns_a_message"), "{why}");
+    world.say(session, "Go on.").await;
+    world.until(session, "done", |head| head.usage.turns == 2).await;
+    assert_eq!(world.last_text(session).await, "Next.");
+    world.close().await
+}
+
+/// Neither a permission nor a plan that is to be made counts as time or as silence of the turn.
+async fn any_time(cli: Cli) -> Outcome {
+    const ASKS: &str = r#"
+otherwise = "Done."
+
+[[answer]]
+when = { text = "Plan it" }
+tool = { name = "EnterPlanMode", input = {} }
+
+[[answer]]
+when = { text = "Write it" }
+tool = { name = "Write", input = { file_path = "${cwd}/new.txt", content = "new\n" } }
+"#;
+    let world = World::new(cli, ASKS).await;
+    for prompt in ["Write it.", "Plan it."] {
+        let session = limited(&world, prompt, |limits| {
+            (limits.turn_seconds, limits.silence_seconds) = (Some(1), Some(1));
+        })
+        .await;
+        let asked = world.asked(session).await;
+        tokio::time::sleep(Duration::from_millis(2500)).await;
+        world.answer(&asked, Answer::allow()).await;
+        world.at_rest(session).await;
+        assert_eq!(ends(&world, session).await, [(TurnEnd::Done, String::new())], "{prompt}");
+        assert_eq!(world.stages(session).await, [Stage::Done], "{prompt}");
+    }
     world.close().await
 }
 

@@ -2,13 +2,14 @@
 
 use std::time::Duration;
 
+use countersign_server::client::Followed;
 use countersign_server::session::{
     Answer, ApprovalKind, ApprovePlan, Happening, KeepPlanning, Parent, PlanWay, QuestionAnswer,
     Reply, Skip, Stage, State, TurnEnd,
 };
 use libtest_mimic::Trial;
 
-use crate::kit::{Cli, Outcome, World, on_all};
+use crate::kit::{Cli, Outcome, World, on_all, start_cli_through};
 
 pub(crate) fn trials() -> Vec<Trial> {
     [
@@ -25,6 +26,7 @@ pub(crate) fn trials() -> Vec<Trial> {
         on_all("questions::skipped", skipped),
         on_all("questions::replied_to", replied),
         on_all("questions::parked_and_answered", question_parked),
+        on_all("questions::told_to_a_cli_that_is_lost", question_told),
     ]
     .into_iter()
     .flatten()
@@ -210,6 +212,61 @@ async fn not_entering(cli: Cli) -> Outcome {
     let head = world.at_rest(session).await;
     assert_eq!(head.mode.as_str(), "default");
     assert!(world.last_text(session).await.contains("just do it"));
+    world.close().await
+}
+
+/// Where the call does not come back, the model is told of the answer; and if the CLI is gone before it
+/// took note of that, the next one is told.
+async fn question_told(cli: Cli) -> Outcome {
+    const ASK: &str = r#"
+otherwise = "I was told nothing."
+
+[[answer]]
+when = { text = "Green" }
+text = "Green it is."
+
+[[answer]]
+when = { text = "Ask me" }
+tool = { name = "AskUserQuestion", input_json = '''{"questions": [
+    {"question": "Which colour?", "header": "Colour", "multiSelect": false, "options": [
+        {"label": "Red", "description": "Warm"}, {"label": "Green", "description": "Calm"}]}
+]}''' }
+"#;
+    let world = World::with(cli, ASK, |config| {
+        // A CLI that does not hear what is said to it, for as long as there is such a file.
+        let cli = config.cli.path.clone().unwrap();
+        let deaf = format!(
+            "[ -e $HERE/deaf ] && {{ grep --line-buffered -v 'session was paused' | '{}' \"$@\"; exit; }}",
+            cli.display()
+        );
+        start_cli_through(config, &deaf);
+        config.limits.park_after = Some(Duration::ZERO);
+    })
+    .await;
+    let session = world.create("Ask me.").await;
+    let asked = world.asked(session).await;
+    world.until(session, "parked", |head| head.state() == State::Parked).await;
+    world.forget_call(&asked).await;
+    let deaf = world.config.data.join("deaf");
+    std::fs::write(&deaf, "")?;
+    let mut following = world.client.follow(session, Some(0)).await?;
+    let green = QuestionAnswer { choose: vec!["Green".to_owned()], ..Default::default() };
+    world.answer(&asked, Answer::Answers(vec![green])).await;
+    let told = async {
+        loop {
+            match following.next().await.unwrap().unwrap() {
+                Followed::Event(event) if event.kind == "session.noted" => break,
+                _ => {}
+            }
+        }
+    };
+    tokio::time::timeout(Duration::from_secs(60), told).await?;
+    std::fs::remove_file(&deaf)?;
+    world.kill_cli(session).await;
+    world.at_rest(session).await;
+    assert_eq!(world.last_text(session).await, "Green it is.");
+    assert_eq!(world.stages(session).await, [Stage::Done]);
+    assert_eq!(world.turn_ends(session).await, [TurnEnd::Done], "it is one turn");
     world.close().await
 }
 

@@ -1,19 +1,26 @@
 //! Turns: interrupted, in another mode, one after the other, in the background, cut off.
 
+use std::time::Duration;
+
 use countersign_server::id::TurnId;
 use countersign_server::service::{ForkSession, NewMessage};
 use countersign_server::session::{
-    Allow, Answer, Happening, Image, Stage, State, TurnCause, TurnEnd,
+    Allow, Answer, ApprovalAnswered, By, Happening, Head, Image, InterruptAsked, Stage, State, TurnCause, TurnEnd,
 };
+use countersign_server::store::Write;
 use libtest_mimic::Trial;
+use rustix::process::Signal;
 
 use crate::asking::WRITE;
-use crate::kit::{Cli, Outcome, World, on_all};
+use crate::kit::{Cli, Outcome, World, on_all, start_cli_through};
 
 pub(crate) fn trials() -> Vec<Trial> {
     [
         on_all("turns::interrupted_while_somebody_is_asked", interrupted),
+        on_all("turns::interrupted_and_then_allowed", interrupted_then_allowed),
+        on_all("turns::interrupted_while_the_answer_is_on_its_way", interrupted_opening),
         on_all("turns::another_mode", another_mode),
+        on_all("turns::of_two_wishes_the_last_is_granted", two_wishes),
         on_all("turns::queued_messages", queued),
         on_all("turns::a_picture", picture),
         on_all("turns::a_task_in_the_background", background),
@@ -22,8 +29,10 @@ pub(crate) fn trials() -> Vec<Trial> {
         on_all("turns::the_cli_is_killed_while_somebody_is_asked", killed_asking),
         on_all("turns::the_cli_refuses_by_itself_what_a_lost_server_was_asked", refused_by_itself),
         on_all("turns::another_input_is_told_to_the_model", told_another_input),
+        on_all("turns::what_was_told_runs_without_being_asked_for", told_and_not_asked),
         on_all("turns::the_cli_is_killed_with_two_questions_open", killed_with_two),
         on_all("turns::the_cli_is_killed_at_work", killed_at_work),
+        on_all("turns::the_server_stops_while_one_runs", server_stops),
         on_all("turns::the_transcript_is_lost", transcript_lost),
         on_all("turns::the_home_folder_is_lost", home_lost),
     ]
@@ -50,6 +59,56 @@ async fn interrupted(cli: Cli) -> Outcome {
     world.close().await
 }
 
+/// What is first in the log is first: nothing runs after the turn was ended, though both are looked at
+/// together.
+async fn interrupted_then_allowed(cli: Cli) -> Outcome {
+    let world = World::new(cli, WRITE).await;
+    let session = world.create("Write it.").await;
+    let asked = world.asked(session).await;
+    let turn = world.head(session).await.turn.unwrap().id;
+    let by = By::Server;
+    let answered = ApprovalAnswered {
+        approval: asked.id,
+        answer: Answer::allow(),
+        by: by.clone(),
+        child: None,
+    };
+    let both = vec![InterruptAsked { turn, by }.into(), answered.into()];
+    world.hub.store().write(Write::to(session, both)).await?;
+    world.hub.poke(session);
+    world.at_rest(session).await;
+    assert!(!world.has_file("new.txt"));
+    assert_eq!(world.stages(session).await, [Stage::Cancelled]);
+    assert_eq!(world.turn_ends(session).await, [TurnEnd::Interrupted]);
+    world.close().await
+}
+
+/// The same while a process is started for the answer.
+async fn interrupted_opening(cli: Cli) -> Outcome {
+    let world = World::with(cli, WRITE, |config| {
+        start_cli_through(config, "while [ -e $HERE/hold ]; do sleep 0.05; done");
+        config.limits.park_after = Some(Duration::ZERO);
+    })
+    .await;
+    let session = world.create("Write it.").await;
+    let asked = world.asked(session).await;
+    let parked = world.until(session, "parked", |head| head.state() == State::Parked).await;
+    let hold = world.config.data.join("hold");
+    std::fs::write(&hold, "")?;
+    world.answer(&asked, Answer::allow()).await;
+    world.until(session, "starting", |head| head.state() == State::Starting).await;
+    world.client.interrupt(session, parked.turn.unwrap().id).await?;
+    std::fs::remove_file(&hold)?;
+    world.at_rest(session).await;
+    assert!(!world.has_file("new.txt"));
+    assert_eq!(world.stages(session).await, [Stage::Cancelled]);
+    assert_eq!(world.turn_ends(session).await, [TurnEnd::Interrupted]);
+    world.say(session, "Go on.").await;
+    world.at_rest(session).await;
+    assert!(!world.has_file("new.txt"));
+    world.close().await
+}
+
 async fn another_mode(cli: Cli) -> Outcome {
     let world = World::new(cli, WRITE).await;
     let session = world.create("Write it.").await;
@@ -64,6 +123,34 @@ async fn another_mode(cli: Cli) -> Outcome {
     assert_eq!(forbidden.unwrap_err().problem().unwrap().kind(), "invalid");
     world.stop(session).await;
     assert_eq!(world.head(session).await.mode.as_str(), "plan");
+    world.close().await
+}
+
+/// Whoever wants something while the CLI is still busy with the wish before gets it, too.
+async fn two_wishes(cli: Cli) -> Outcome {
+    let world = World::new(cli, WRITE).await;
+    let session = world.create("Write it.").await;
+    let asked = world.asked(session).await;
+    world.signal_cli(session, Signal::STOP).await;
+    world.client.set_mode(session, "acceptEdits".into()).await?;
+    world.client.set_model(session, Some("first")).await?;
+    // Until the CLI was asked for them.
+    tokio::time::sleep(Duration::from_millis(300)).await;
+    world.client.set_mode(session, "plan".into()).await?;
+    world.client.set_model(session, Some("second")).await?;
+    world.signal_cli(session, Signal::CONT).await;
+    let is_granted = |head: &Head| head.wanted_mode.is_none() && head.wanted_model.is_none();
+    let head = world.until(session, "granted what was wanted", is_granted).await;
+    assert_eq!((head.mode.as_str(), head.model.as_deref()), ("plan", Some("second")));
+    world.answer(&asked, Answer::deny("no")).await;
+    world.at_rest(session).await;
+    world.say(session, "Go on.").await;
+    let head = world.at_rest(session).await;
+    assert_eq!(head.mode.as_str(), "plan", "the CLI agrees");
+    let frames = world.frames(session).await;
+    let inits = frames.iter().filter(|frame| frame["subtype"] == "init");
+    let last = inits.last().unwrap();
+    assert_eq!((&last["permissionMode"], &last["model"]), (&"plan".into(), &"second".into()));
     world.close().await
 }
 
@@ -141,7 +228,7 @@ text = "It is over."
 /// A task that ends begins a turn that nobody asked for; until then the process is kept.
 async fn background(cli: Cli) -> Outcome {
     let world = World::with(cli, BACKGROUND, |config| {
-        config.limits.idle_after = Some(std::time::Duration::from_millis(700));
+        config.limits.idle_after = Some(Duration::from_millis(700));
     })
     .await;
     let session = world.create("Run it.").await;
@@ -263,6 +350,49 @@ text = "That was it."
     world.close().await
 }
 
+/// The model was told to make the call again, and in the mode that is in force by now it runs without
+/// being asked for. It has run then, and is not asked for once more when the process is lost.
+async fn told_and_not_asked(cli: Cli) -> Outcome {
+    const AGAIN: &str = r#"
+otherwise = "That was it."
+
+[[answer]]
+when = { text = "Make the call again" }
+tool = { name = "Write", input = { file_path = "${cwd}/new.txt", content = "new\n" } }
+
+[[answer]]
+when = { tool = "Write", error = false }
+tool = { name = "Bash", input = { command = "npm test" } }
+
+[[answer]]
+when = { text = "Write it" }
+tool = { name = "Write", input = { file_path = "${cwd}/new.txt", content = "new\n" } }
+"#;
+    let world = World::new(cli, AGAIN).await;
+    let session = world.create("Write it.").await;
+    let asked = world.asked(session).await;
+    world.lose_while_asked(&asked, "Stream closed").await;
+    world.client.set_mode(session, "acceptEdits".into()).await?;
+    world.answer(&asked, Answer::allow()).await;
+    let is_other = |head: &Head| {
+        let mut open = head.approvals.values().filter(|pending| pending.stage == Stage::Open);
+        open.any(|pending| pending.tool == "Bash")
+    };
+    let head = world.until(session, "asking for the next", is_other).await;
+    assert!(world.has_file("new.txt"));
+    assert!(head.grants.is_empty());
+    let next = world.asked(session).await;
+    assert_eq!(world.stages(session).await, [Stage::Done, Stage::Open]);
+    world.kill_cli(session).await;
+    world.until(session, "parked", |head| head.state() == State::Parked).await;
+    world.answer(&next, Answer::deny("no")).await;
+    world.at_rest(session).await;
+    let written = |happening: &Happening| matches!(happening, Happening::ToolCalled(called) if called.tool == "Write");
+    assert_eq!(world.count(session, written).await, 2, "it was asked for, and ran once");
+    assert_eq!(world.stages(session).await, [Stage::Done, Stage::Done]);
+    world.close().await
+}
+
 /// Of two calls the CLI brings back one at most, so the model is told what was decided about both.
 async fn killed_with_two(cli: Cli) -> Outcome {
     const TWO: &str = r#"
@@ -324,7 +454,7 @@ async fn killed_at_work(cli: Cli) -> Outcome {
     if is_real {
         world.file("ran.txt").await;
     } else {
-        let is_out = |head: &countersign_server::session::Head| {
+        let is_out = |head: &Head| {
             head.approvals.values().any(|pending| pending.stage == Stage::Delivered)
         };
         world.until(session, "at work", is_out).await;
@@ -337,6 +467,34 @@ async fn killed_at_work(cli: Cli) -> Outcome {
         assert_eq!(std::fs::read_to_string(world.lab.work().join("ran.txt"))?, "x\n");
     }
     assert_eq!(world.turn_ends(session).await, [TurnEnd::Done], "it is one turn");
+    world.close().await
+}
+
+/// A turn that has no time left to come to its end is not over: it goes on when there is a server again,
+/// as after a crash.
+async fn server_stops(cli: Cli) -> Outcome {
+    let world = World::with(cli, WORK, |config| {
+        config.limits.shutdown_within = Duration::from_secs(1);
+    })
+    .await;
+    let session = world.create("Run it.").await;
+    let asked = world.asked(session).await;
+    let turn = world.head(session).await.turn.unwrap().id;
+    world.answer(&asked, Answer::allow()).await;
+    let is_out =
+        |head: &Head| head.approvals.values().any(|pending| pending.stage == Stage::Delivered);
+    world.until(session, "at work", is_out).await;
+    let world = world.restart().await;
+    world.at_rest(session).await;
+    assert_eq!(world.last_text(session).await, "I go on.");
+    let ended = world.happenings(session).await.into_iter().filter_map(|happening| match happening {
+        Happening::TurnEnded(ended) => Some((ended.turn, ended.end)),
+        _ => None,
+    });
+    assert_eq!(ended.collect::<Vec<_>>(), [(turn, TurnEnd::Done)]);
+    assert_eq!(world.stages(session).await, [Stage::Unknown], "it is not run again");
+    let failed = |happening: &Happening| matches!(happening, Happening::ProcessEnded(e) if e.failed);
+    assert_eq!(world.count(session, failed).await, 0);
     world.close().await
 }
 

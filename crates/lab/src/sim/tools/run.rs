@@ -141,7 +141,7 @@ impl Sim {
     }
 
     fn out_of_money(&self) -> bool {
-        let spent = self.meter.borrow().cost(self.profile);
+        let spent = self.meter.borrow().cost_of_process(self.profile);
         self.args.max_budget_usd.is_some_and(|most| spent >= most)
     }
 

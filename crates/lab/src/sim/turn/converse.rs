@@ -60,7 +60,7 @@ impl Sim {
     }
 
     fn check_budget(&self) -> Result<(), End> {
-        let spent = self.meter.borrow().cost(self.profile);
+        let spent = self.meter.borrow().cost_of_process(self.profile);
         match self.args.max_budget_usd.filter(|most| spent >= *most) {
             Some(most) => Err(End::Budget(most)),
             None => Ok(()),

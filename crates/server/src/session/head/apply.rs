@@ -10,7 +10,7 @@ use crate::id::{ApprovalId, SessionId, TurnId};
 use crate::session::approval::{ApprovalKind, Stage};
 use crate::session::by::By;
 use crate::session::event::{
-    ApprovalEnd, ApprovalOpened, Created, Delivery, Happening, TurnEnd, Used, Wish,
+    ApprovalEnd, ApprovalOpened, Created, Delivery, Happening, TurnEnd, Used, Wish, WishRefused,
 };
 use crate::session::rules::Rules;
 
@@ -189,11 +189,16 @@ impl Head {
             }
             Happening::ModelChanged(changed) => {
                 self.model.clone_from(&changed.model);
-                self.wanted_model = None;
+                self.wanted_model.take_if(|wanted| wanted.model == changed.model);
             }
-            Happening::WishRefused(refused) => match refused.wish {
-                Wish::Mode => self.wanted_mode = None,
-                Wish::Model => self.wanted_model = None,
+            // Somebody may want another one by now.
+            Happening::WishRefused(WishRefused { wish, value, .. }) => match wish {
+                Wish::Mode => drop(
+                    self.wanted_mode.take_if(|wanted| Some(wanted.as_str()) == value.as_deref()),
+                ),
+                Wish::Model => {
+                    self.wanted_model.take_if(|wanted| wanted.model == *value);
+                }
             },
             Happening::RulesChanged(changed) => {
                 for update in &changed.updates {
@@ -248,6 +253,11 @@ impl Head {
                 self.try_again();
             }
             Happening::ApprovalDelivered(delivered) => {
+                // Whoever ended the turn was first.
+                if delivered.how != Delivery::Nothing && self.is_being_ended() {
+                    let instead = "the turn is being ended";
+                    return Err(Refused::State { state: self.state(), instead });
+                }
                 let current = self.generation;
                 let pending = self.pending(delivered.approval)?;
                 if pending.stage == Stage::Open {

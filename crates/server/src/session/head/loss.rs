@@ -2,7 +2,9 @@
 
 use super::Head;
 use crate::session::approval::{ApprovalKind, Stage};
-use crate::session::event::{ApprovalClosed, ApprovalEnd, GoesOn, Happening, ProcessEnded};
+use crate::session::event::{
+    ApprovalClosed, ApprovalEnd, GoesOn, Happening, ProcessEnded, TurnEnd, TurnEnded,
+};
 
 impl Head {
     /// What happens when the process is gone: nothing that may have run is asked for again, what a
@@ -56,6 +58,33 @@ impl Head {
             }));
             let say = say.join("\n\n");
             happens.push(GoesOn { turn: turn.id, say }.into());
+        }
+        happens
+    }
+
+    /// What happens when the process was ended because its turn had reached a limit, and did not end:
+    /// the turn is over with it, and with the turn what it asked for.
+    #[must_use]
+    pub fn lose_process_at_limit(&self, why: &str, limit: &str) -> Vec<Happening> {
+        let mut happens = self.lose_process(why, true);
+        happens.retain(|happening| !matches!(happening, Happening::GoesOn(_)));
+        let closed = |happens: &[Happening], id| {
+            happens.iter().any(
+                |happening| matches!(happening, Happening::ApprovalClosed(it) if it.approval == id),
+            )
+        };
+        let why = || Some(limit.to_owned());
+        for (id, pending) in &self.approvals {
+            if closed(&happens, *id) {
+                continue;
+            }
+            let went_out = pending.stage == Stage::Delivered;
+            let end = if went_out { pending.effective_end() } else { ApprovalEnd::Cancelled };
+            happens.push(ApprovalClosed { approval: *id, end, why: why() }.into());
+        }
+        if let Some(turn) = &self.turn {
+            let (turn, end) = (turn.id, TurnEnd::Interrupted);
+            happens.push(TurnEnded { turn, end, used: None, why: why() }.into());
         }
         happens
     }

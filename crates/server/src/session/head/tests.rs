@@ -8,8 +8,8 @@ use crate::session::{
     Answer, ApprovalAnswered, ApprovalClosed, ApprovalDelivered, ApprovalEnd, ApprovalKind,
     ApprovalOpened, AwaitsProcess, By, Created, Delivery, GoesOn, GrantMade, GrantUsed, Happening,
     InterruptAsked, MessageContent, MessageQueued, MessageRemoved, MessageSent, MessagesOrdered,
-    ModeWanted, ProcessEnded, ProcessStarted, ProcessStarting, State, StopAsked, TurnBegan,
-    TurnCause, TurnEnd, TurnEnded,
+    ModeChanged, ModeWanted, ModelChanged, ModelWanted, ProcessEnded, ProcessStarted,
+    ProcessStarting, State, StopAsked, TurnBegan, TurnCause, TurnEnd, TurnEnded, Wish, WishRefused,
 };
 
 /// A session in the making, which takes note of everything that happens to it.
@@ -309,6 +309,28 @@ fn a_mode_that_is_wanted_without_a_process_is_the_next_one() {
     assert_eq!(story.head.mode, PermissionMode::Plan);
     assert_eq!(story.head.wanted_mode, None);
     assert_eq!(story.head.process, Process::None);
+}
+
+#[test]
+fn a_wish_is_over_when_it_is_the_one_that_was_granted_or_refused() {
+    let mut story = Story::new();
+    let by = By::Server;
+    story.then(ModeWanted { mode: PermissionMode::Plan, by: by.clone() });
+    story.then(ModelWanted { model: Some("two".into()), by });
+    let refused = |wish, value: &str| {
+        let (value, why) = (Some(value.to_owned()), "no".to_owned());
+        WishRefused { wish, value, why }
+    };
+    story.then(ModeChanged { mode: PermissionMode::AcceptEdits });
+    story.then(refused(Wish::Mode, "default"));
+    story.then(ModelChanged { model: Some("one".into()) });
+    story.then(refused(Wish::Model, "one"));
+    assert_eq!(story.head.wanted_mode, Some(PermissionMode::Plan));
+    assert!(story.head.wanted_model.is_some());
+    story.then(refused(Wish::Mode, "plan"));
+    story.then(refused(Wish::Model, "two"));
+    assert_eq!((&story.head.wanted_mode, &story.head.wanted_model), (&None, &None));
+    assert_eq!(story.head.mode, PermissionMode::AcceptEdits);
 }
 
 #[test]

@@ -85,7 +85,7 @@ impl Head {
     /// else, and it can be brought back.
     #[must_use]
     pub fn parkable(&self) -> Option<(ApprovalId, &Pending)> {
-        if !matches!(self.process, Process::Alive { .. }) || self.interrupt.is_some() || self.stop {
+        if !matches!(self.process, Process::Alive { .. }) || self.is_being_ended() {
             return None;
         }
         let mut all = self.approvals.iter();

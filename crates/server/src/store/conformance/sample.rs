@@ -224,7 +224,12 @@ pub(super) fn life(session: SessionId) -> Vec<Happening> {
         GrantUsed { approval: call, tool_use_id: "again".into() }.into(),
         ModeWanted { mode: PermissionMode::Plan, by: by() }.into(),
         ModeChanged { mode: PermissionMode::Plan }.into(),
-        WishRefused { wish: Wish::Mode, why: "it may not".into() }.into(),
+        WishRefused {
+            wish: Wish::Mode,
+            value: Some("bypassPermissions".into()),
+            why: "it may not".into(),
+        }
+        .into(),
         LimitNoted { notice: raw(r#"{"limit": 1.10, "resets": "\u00e4"}"#) }.into(),
         ModelWanted { model: Some("opus".into()), by: by() }.into(),
         ModelChanged { model: Some("opus".into()) }.into(),
