@@ -62,7 +62,8 @@ impl From<ConnectError> for NotOpened {
             ConnectError::NotFound(_)
             | ConnectError::Options(_)
             | ConnectError::Unsupported(_)
-            | ConnectError::Spawn(_) => Self::Hopeless(text),
+            | ConnectError::Spawn(_)
+            | ConnectError::Elsewhere { .. } => Self::Hopeless(text),
             _ => Self::Failed(text),
         }
     }
@@ -83,8 +84,10 @@ impl Launch {
     /// Sets a session up.
     pub(super) async fn of(hub: &Hub, head: &Head, desk: &Desk) -> Result<Self, NotOpened> {
         let settings = hub.settings();
+        check_folders(hub, head).await?;
         let mut builder = SessionBuilder::new()
             .cwd(&head.folder)
+            .exact_cwd()
             .environment(settings.environment.clone())
             .permission_mode(head.mode.clone())
             .partial_messages()
@@ -157,6 +160,16 @@ impl Launch {
         };
         let session = resume(again, &own).await?;
         Ok(Opened::NotRaised(session, why))
+    }
+}
+
+/// Looks whether the folders of a session still are what they were when it was made. Those that a
+/// person has added by an answer are theirs to decide about.
+async fn check_folders(hub: &Hub, head: &Head) -> Result<(), NotOpened> {
+    let folders = [&head.folder].into_iter().chain(&head.options.add_dirs).cloned();
+    match hub.settings().roots.clone().unchanged(folders.collect()).await {
+        Ok(()) => Ok(()),
+        Err(moved) => Err(NotOpened::Hopeless(moved.to_string())),
     }
 }
 

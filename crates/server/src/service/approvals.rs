@@ -52,6 +52,7 @@ impl Service {
         }
         let mut write = Write::to(session, happens);
         if let (Some(child), Some(plan)) = (child, effects.fresh_plan) {
+            self.unchanged(&head).await?;
             let fresh = FreshStart::new(plan, PermissionMode::AcceptEdits);
             let created = Created {
                 mode: fresh.mode.clone(),

@@ -9,6 +9,7 @@ use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
 use super::{Caller, Carried, Noted, Service, ServiceError, SessionMade};
+use crate::config::Roots;
 use crate::id::{ConversationId, MessageId, SessionId, TurnId};
 use crate::session::{
     Archived, Created, Happening, Head, Image, InterruptAsked, Labelled, MessageContent,
@@ -114,6 +115,7 @@ impl Service {
         fork: ForkSession,
     ) -> Result<Carried<SessionMade>, ServiceError> {
         let head = self.session(of).await?;
+        self.unchanged(&head).await?;
         if !head.conversation.begun {
             let why = "the session has said nothing yet, so there is nothing to copy";
             return Err(ServiceError::Invalid(why.to_owned()));
@@ -317,6 +319,13 @@ impl Service {
             Ok(text) => Ok(text),
             Err(_) => Err(ServiceError::Invalid("the name of the folder is not UTF-8".to_owned())),
         }
+    }
+
+    /// Refuses to make a session like one whose folders are not what they were.
+    pub(super) async fn unchanged(&self, head: &Head) -> Result<(), ServiceError> {
+        let folders = [&head.folder].into_iter().chain(&head.options.add_dirs).cloned();
+        let looked = Roots::clone(&self.roots).unchanged(folders.collect()).await;
+        looked.map_err(|moved| ServiceError::Invalid(moved.to_string()))
     }
 
     async fn folders(&self, folders: &[String]) -> Result<Vec<String>, ServiceError> {

@@ -198,6 +198,7 @@ async fn clock_jumps(cli: Cli) -> Outcome {
     let settings = Settings {
         cli: Some(program),
         environment: Environment::replace(environment),
+        roots: Roots::new(&[lab.work()])?,
         park_after: hour,
         idle_after: hour,
         shutdown_within: Duration::from_secs(5),
