@@ -24,7 +24,7 @@ pub(super) const PARK_AGAIN: Duration = Duration::from_secs(30);
 const TOGETHER: usize = 64;
 
 /// How often is looked at everything, though nothing happened.
-const LOOK: Duration = Duration::from_secs(15);
+pub(super) const LOOK: Duration = Duration::from_secs(15);
 
 impl Actor {
     /// Attends to the process, until it is to be given up or has ended.

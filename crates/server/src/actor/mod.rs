@@ -28,9 +28,10 @@ use self::launch::{NotOpened, is_no_conversation};
 use crate::hub::{Hub, Slot};
 use crate::id::{ApprovalId, ConversationId, SessionId, TurnId};
 use crate::session::{
-    ConversationChanged, Failed, Happening, Head, Noted, Parked, ProcessEnded, ProcessStarting,
+    Approval, ConversationChanged, Failed, Happening, Head, Noted, Parked, ProcessEnded,
+    ProcessStarting,
 };
-use crate::store::WriteError;
+use crate::store::{StoreError, WriteError};
 
 /// Something that the actor waits for beside everything else.
 type Work = Pin<Box<dyn Future<Output = Done> + Send>>;
@@ -59,7 +60,7 @@ enum Leave {
     Lost(Box<SessionEnd>),
     /// It was not started.
     NotOpened(NotOpened),
-    /// What happens cannot be written down any more.
+    /// What happens cannot be written down any more, or what is needed cannot be read.
     Unwritten,
 }
 
@@ -203,7 +204,7 @@ impl Actor {
                 happens.push(Failed { why }.into());
                 happens
             }
-            Leave::Unwritten => lost("what happened in it could not be written down", true),
+            Leave::Unwritten => lost("the store could not be used for it", true),
         };
         if let Err(error) = self.hub.write(self.id, happens).await {
             tracing::error!(session = %self.id, %error, "the end of a process was not written down");
@@ -219,6 +220,17 @@ impl Actor {
             }
             Err(error) => Err(self.unwritten(&error)),
         }
+    }
+
+    /// An approval with its answer. It is waited for: what was decided depends on it.
+    async fn approval(&mut self, approval: ApprovalId) -> Result<Option<Approval>, Leave> {
+        let found = self.hub.read(self.id, |store| store.approval(approval)).await;
+        found.map_err(|error| self.unread(&error))
+    }
+
+    fn unread(&self, error: &StoreError) -> Leave {
+        tracing::error!(session = %self.id, %error, "what a session needs cannot be read");
+        Leave::Unwritten
     }
 
     fn unwritten(&mut self, error: &WriteError) -> Leave {

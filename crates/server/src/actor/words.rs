@@ -1,6 +1,7 @@
 //! What the model is told by the server.
 
-use countersign_protocol::{Decoded, FromCli, Line};
+use countersign::park::canonical_input;
+use countersign_protocol::{Decoded, FromCli, Line, RawJson};
 use sha2::{Digest as _, Sha256};
 
 use crate::hub::Hub;
@@ -45,12 +46,8 @@ pub(super) fn decision(approval: &Approval, answer: &Answer) -> String {
 }
 
 /// The digest of an input: equal for inputs that mean the same.
-pub(super) fn digest(input: &str) -> String {
-    // Keys are sorted in a value.
-    let canonical = match serde_json::from_str::<serde_json::Value>(input) {
-        Ok(value) => value.to_string(),
-        Err(_) => input.to_owned(),
-    };
+pub(super) fn digest(input: &RawJson) -> String {
+    let canonical = canonical_input(input);
     Sha256::digest(canonical).iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
