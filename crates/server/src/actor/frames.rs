@@ -19,6 +19,8 @@ use crate::session::{
 pub(super) struct Watching {
     /// Tasks in the background, by their names.
     pub(super) tasks: BTreeSet<String>,
+    /// The model was given the story of a conversation that was lost.
+    pub(super) story_told: bool,
     /// How many tokens the model was given last.
     context_tokens: u64,
 }
@@ -137,6 +139,11 @@ fn after(frame: &FromCli, head: &Head, watching: &mut Watching, happens: &mut Ve
     match frame {
         FromCli::Assistant(said) if said.parent_tool_use_id.is_none() => {
             close_told(head, happens);
+            if head.conversation.retell && watching.story_told {
+                let conversation = head.conversation.id;
+                let told = ConversationChanged { conversation, begun: true, retell: false };
+                happens.push(told.into());
+            }
             if let Some(usage) = &said.message.usage {
                 watching.context_tokens = [
                     usage.input_tokens,

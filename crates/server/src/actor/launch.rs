@@ -131,11 +131,11 @@ impl Launch {
         let builder = match (&head.parent, head.conversation.begun) {
             (_, true) => return resume(builder, &own).await.map(Opened::Plain),
             (Some(Parent::Fork { conversation, at, .. }), false) if !head.conversation.retell => {
-                let mut builder = builder.resume(conversation.to_string()).fork();
+                let mut copy = builder.session_id(&*own);
                 if let Some(at) = at {
-                    builder = builder.resume_at(&**at);
+                    copy = copy.resume_at(&**at);
                 }
-                builder.session_id(&*own)
+                return fork(copy, &conversation.to_string()).await.map(Opened::Plain);
             }
             _ => builder.session_id(&*own),
         };
@@ -182,6 +182,27 @@ async fn resume(builder: SessionBuilder, conversation: &str) -> Result<Session, 
             NotOpened::NoConversation => {
                 let id = CliSession::from(conversation);
                 match Box::pin(from_store.resume_from_store(&id)).await {
+                    Ok(session) => Ok(session),
+                    Err(error) => {
+                        tracing::info!(%error, "the store cannot bring a conversation back");
+                        Err(NotOpened::NoConversation)
+                    }
+                }
+            }
+            other => Err(other),
+        },
+    }
+}
+
+/// Begins with a copy of a conversation, from where the CLI keeps it or else from the store.
+async fn fork(builder: SessionBuilder, conversation: &str) -> Result<Session, NotOpened> {
+    let from_store = builder.clone();
+    match Box::pin(builder.resume(conversation).fork().connect()).await {
+        Ok(session) => Ok(session),
+        Err(error) => match NotOpened::from(error) {
+            NotOpened::NoConversation => {
+                let id = CliSession::from(conversation);
+                match Box::pin(from_store.fork_from_store(&id)).await {
                     Ok(session) => Ok(session),
                     Err(error) => {
                         tracing::info!(%error, "the store cannot bring a conversation back");

@@ -250,17 +250,29 @@ impl Actor {
         if !self.head.conversation.retell {
             return Ok(None);
         }
-        let conversation = self.head.conversation.id;
-        let changed = ConversationChanged { conversation, begun: true, retell: false };
-        let story = match story(&self.hub, self.id).await {
-            Ok(story) => story,
-            Err(error) => {
-                tracing::warn!(session = %self.id, %error, "what was said cannot be told");
-                None
+        if self.watching.story_told {
+            return Ok(None);
+        }
+        match story(&self.hub, &self.head).await {
+            Ok(Some(story)) => {
+                // It was told when the model has read it.
+                self.watching.story_told = true;
+                Ok(Some(story))
             }
-        };
-        self.write(vec![changed.into()]).await?;
-        Ok(story)
+            Ok(None) => {
+                let conversation = self.head.conversation.id;
+                let changed = ConversationChanged { conversation, begun: true, retell: false };
+                self.write(vec![changed.into()]).await?;
+                Ok(None)
+            }
+            Err(error) => {
+                // Without it the model would not know what is talked of. It is told later.
+                let text =
+                    format!("What was said until now could not be told to the model: {error}");
+                self.note(text).await?;
+                Ok(None)
+            }
+        }
     }
 
     /// Puts messages back that the CLI did not take note of. Says whether the turn had not begun

@@ -26,6 +26,8 @@ pub(crate) fn trials() -> Vec<Trial> {
         on_all("turns::the_cli_is_killed_at_work", killed_at_work),
         on_all("turns::the_transcript_is_lost", transcript_lost),
         on_all("turns::the_home_folder_is_lost", home_lost),
+        on_all("turns::forked_when_the_home_folder_is_lost", forked_without_home),
+        on_all("turns::forked_when_the_transcript_is_lost", forked_without_transcript),
     ]
     .into_iter()
     .flatten()
@@ -374,5 +376,72 @@ async fn home_lost(cli: Cli) -> Outcome {
     let head = world.at_rest(session).await;
     assert_eq!(head.conversation.id, before.conversation.id);
     assert_eq!(world.last_text(session).await, "I say.");
+    world.close().await
+}
+
+/// Of a conversation with three answers, a session and the name of the second answer.
+async fn three_answers(world: &World) -> (countersign_server::id::SessionId, String) {
+    let session = world.create("My number is 41.").await;
+    world.at_rest(session).await;
+    world.say(session, "My number is 42.").await;
+    world.at_rest(session).await;
+    let second = world.last_uuid(session).await;
+    world.say(session, "My number is 43.").await;
+    world.at_rest(session).await;
+    world.stop(session).await;
+    (session, second)
+}
+
+/// What the model was last asked.
+fn last_request(world: &World) -> String {
+    format!("{:?}", world.lab.model().model_requests().last().unwrap())
+}
+
+/// The store has the transcript, so a copy of it can be made, too, and go on.
+async fn forked_without_home(cli: Cli) -> Outcome {
+    let world = World::new(cli, "otherwise = \"I say.\"").await;
+    let (session, second) = three_answers(&world).await;
+    std::fs::remove_dir_all(world.lab.home().join(".claude/projects"))?;
+    for (at, knows_all) in [(Some(second), false), (None, true)] {
+        let fork = ForkSession { at, prompt: Some("Which?".to_owned()), title: None };
+        let made = world.client.fork(session, &fork).await?.session;
+        let head = world.at_rest(made).await;
+        let log = world.log(made).await.join("\n");
+        assert_eq!((head.generation, head.conversation.retell), (1, false), "a copy:\n{log}");
+        let anew = world.count(made, |h| matches!(h, Happening::Noted(_))).await;
+        assert_eq!(anew, 0, "{:?}", world.log(made).await);
+        let is_real = matches!(cli, Cli::Real(_));
+        let knows = |text: &str| !is_real || last_request(&world).contains(text);
+        assert!(knows("number is 41.") && knows("number is 42."));
+        assert!(!is_real || knows("number is 43.") == knows_all, "{}", last_request(&world));
+        world.stop(made).await;
+        world.say(made, "And now?").await;
+        assert_eq!(world.at_rest(made).await.conversation.id, head.conversation.id);
+        assert!(knows("number is 41.") && knows("Which?"));
+    }
+    world.close().await
+}
+
+/// Nobody has the transcript. What the model is told is what the copy would have had.
+async fn forked_without_transcript(cli: Cli) -> Outcome {
+    let world = World::new(cli, "otherwise = \"I say.\"").await;
+    let (session, second) = three_answers(&world).await;
+    std::fs::remove_dir_all(world.lab.home().join(".claude/projects"))?;
+    let store = rusqlite::Connection::open(world.store_file())?;
+    store.execute("DELETE FROM transcripts", ())?;
+    for (at, knows_all) in [(Some(second), false), (None, true)] {
+        let fork = ForkSession { at, prompt: Some("Which?".to_owned()), title: None };
+        let made = world.client.fork(session, &fork).await?.session;
+        let head = world.at_rest(made).await;
+        assert!(!head.conversation.retell, "it was told");
+        assert_eq!(world.last_text(made).await, "I say.");
+        if matches!(cli, Cli::Real(_)) {
+            let asked = last_request(&world);
+            assert!(asked.contains("transcript of our conversation was lost"), "{asked}");
+            let knows = |number: &str| asked.contains(&format!("number is {number}."));
+            assert!(knows("41") && knows("42"), "{asked}");
+            assert_eq!(knows("43"), knows_all, "{asked}");
+        }
+    }
     world.close().await
 }
