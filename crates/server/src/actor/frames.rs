@@ -8,10 +8,10 @@ use countersign::protocol::system::{SystemMessage, TaskStatus};
 use countersign::protocol::{FromCli, RawJson};
 use countersign::{Message, Saying};
 
-use crate::id::{ConversationId, TurnId};
+use crate::id::{ConversationId, MessageId, TurnId};
 use crate::session::{
-    ApprovalClosed, ConversationChanged, Frame, Happening, Head, LimitNoted, Noted, Stage,
-    TurnBegan, TurnCause, TurnEnd, TurnEnded, Used,
+    ApprovalClosed, ConversationChanged, Frame, Happening, Head, LimitNoted, MessageReturned,
+    MessageSent, Noted, Stage, Turn, TurnBegan, TurnCause, TurnEnd, TurnEnded, Used,
 };
 
 /// What is known of the CLI beside the head of the session: it is of no use when the process is gone.
@@ -19,6 +19,8 @@ use crate::session::{
 pub(super) struct Watching {
     /// Tasks in the background, by their names.
     pub(super) tasks: BTreeSet<String>,
+    /// Messages that the CLI has taken up, by their names.
+    pub(super) taken_up: BTreeSet<String>,
     /// The model was given the story of a conversation that was lost.
     pub(super) story_told: bool,
     /// How many tokens the model was given last.
@@ -157,6 +159,9 @@ fn after(frame: &FromCli, head: &Head, watching: &mut Watching, happens: &mut Ve
             }
         }
         FromCli::User(user) => {
+            if let Some(message) = user.uuid.as_ref().filter(|_| user.is_replay == Some(true)) {
+                watching.taken_up.insert(message.to_string());
+            }
             let Content::Blocks(blocks) = &user.message.content else { return };
             for block in blocks {
                 if let ContentBlock::ToolResult(result) = block {
@@ -227,7 +232,35 @@ fn end_turn(
     };
     let why = (end == TurnEnd::Failed).then(|| reason(result));
     let used = Some(used(result, head, watching));
-    happens.push(TurnEnded { turn: turn.id, end, used, why }.into());
+    let ended = TurnEnded { turn: turn.id, end, used, why };
+    carry_over(turn, ended, result, watching, happens);
+}
+
+/// Ends a turn. Messages that came while it was running and that it did not take up are a turn of their
+/// own, which the CLI begins by itself: they belong to that one from now on, so that they are not lost
+/// when it does not come to it.
+fn carry_over(
+    turn: &Turn,
+    ended: TurnEnded,
+    result: &ResultMessage,
+    watching: &Watching,
+    happens: &mut Vec<Happening>,
+) {
+    let named = result.user_message_uuids.iter().flatten();
+    let named: BTreeSet<_> = named.map(|message| message.as_str()).collect();
+    let is_left = |message: &&MessageId| {
+        let name = message.to_string();
+        !watching.taken_up.contains(&name) && !named.contains(&*name)
+    };
+    let left: Vec<MessageId> = turn.messages.iter().filter(is_left).copied().collect();
+    let returned = left.iter().rev().map(|message| MessageReturned { message: *message }.into());
+    happens.extend(returned);
+    happens.push(ended.into());
+    if !left.is_empty() {
+        let turn = TurnId::new();
+        happens.push(TurnBegan { turn, cause: TurnCause::Message }.into());
+        happens.extend(left.into_iter().map(|message| MessageSent { message, turn }.into()));
+    }
 }
 
 /// Why a turn failed.

@@ -120,7 +120,7 @@ impl Actor {
         self.wishes(session);
         self.interrupt(session);
         self.send(session).await?;
-        self.rest();
+        self.rest(session);
         self.end_stalled_turn(session).await?;
         let now = Instant::now();
         let must_go = self.give_up || self.hub.is_closing();
@@ -168,9 +168,11 @@ impl Actor {
     }
 
     /// Takes note of whether there is anything to do.
-    fn rest(&mut self) {
+    fn rest(&mut self, session: &Session) {
         let head = &self.head;
         let is_resting = head.turn.is_none()
+            // It may have begun with something of which nothing was heard yet.
+            && !session.handle().snapshot().is_running
             && head.approvals.is_empty()
             && !head.has_next()
             && self.watching.tasks.is_empty()
@@ -274,6 +276,8 @@ impl Actor {
         let mut happens: Vec<Happening> = Vec::new();
         if begins {
             happens.push(TurnBegan { turn, cause: TurnCause::Message }.into());
+            // The turn is there because of it.
+            self.watching.taken_up.insert(message.to_string());
         }
         happens.push(MessageSent { message, turn }.into());
         self.write(happens).await?;

@@ -81,6 +81,9 @@ impl Actor {
         };
         self.write(vec![started(self.generation, opened.session())]).await?;
         let session = self.opened(opened, &purpose).await?;
+        // What an earlier process was given and the conversation lacks was put back.
+        let before = self.head.turn.iter().flat_map(|turn| &turn.messages);
+        self.watching.taken_up.extend(before.map(ToString::to_string));
         for ask in std::mem::take(&mut self.early) {
             self.asked(ask, Some(&session)).await?;
         }

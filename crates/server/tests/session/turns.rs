@@ -15,6 +15,9 @@ pub(crate) fn trials() -> Vec<Trial> {
         on_all("turns::interrupted_while_somebody_is_asked", interrupted),
         on_all("turns::another_mode", another_mode),
         on_all("turns::queued_messages", queued),
+        on_all("turns::a_message_into_a_turn_that_runs_a_tool", now_in_a_tool_turn),
+        on_all("turns::a_message_into_a_turn_that_only_speaks", now_in_a_text_turn),
+        on_all("turns::a_message_behind_a_result_is_not_lost", behind_a_result),
         on_all("turns::a_picture", picture),
         on_all("turns::a_task_in_the_background", background),
         on_all("turns::stopped_and_resumed", stopped),
@@ -443,5 +446,89 @@ async fn forked_without_transcript(cli: Cli) -> Outcome {
             assert_eq!(knows("43"), knows_all, "{asked}");
         }
     }
+    world.close().await
+}
+
+/// Says something that goes into the turn that is running.
+async fn say_now(world: &World, session: countersign_server::id::SessionId, text: &str) {
+    let new = NewMessage { text: text.to_owned(), now: true, ..NewMessage::default() };
+    let message = world.client.send(session, &new).await.unwrap().message;
+    let is_sent = |head: &countersign_server::session::Head| {
+        head.turn.as_ref().is_some_and(|turn| turn.messages.contains(&message))
+    };
+    world.until(session, "told", is_sent).await;
+}
+
+/// Who is told something while a tool runs has it in the same turn.
+async fn now_in_a_tool_turn(cli: Cli) -> Outcome {
+    const SLOW: &str = r#"
+otherwise = "I should not be here."
+
+[[answer]]
+when = { text = "Begin" }
+tool = { name = "Bash", input = { command = "touch ran.txt; sleep 2" }, takes = "2s" }
+
+[[answer]]
+when = { tool = "Bash" }
+text = "It has run."
+"#;
+    let world = World::new(cli, SLOW).await;
+    let session = world.create("Begin.").await;
+    let asked = world.asked(session).await;
+    world.answer(&asked, Answer::allow()).await;
+    let is_out = |head: &countersign_server::session::Head| {
+        head.approvals.values().any(|pending| pending.stage == Stage::Delivered)
+    };
+    world.until(session, "at work", is_out).await;
+    say_now(&world, session, "By the way.").await;
+    world.at_rest(session).await;
+    assert_eq!(world.turn_ends(session).await, [TurnEnd::Done], "it is one turn");
+    assert_eq!(world.texts(session).await.len(), 1);
+    if matches!(cli, Cli::Real(_)) {
+        assert!(last_request(&world).contains("By the way."), "{}", last_request(&world));
+    }
+    world.close().await
+}
+
+const SLOW_TALK: &str = r#"
+otherwise = "I am lost."
+
+[[answer]]
+when = { text = '/Two|restarted while you were working/' }
+text = "Second."
+delay = "1s"
+
+[[answer]]
+when = { text = "One" }
+text = "First."
+delay = "1s"
+"#;
+
+/// In a turn that only speaks there is no place for it: it is the next one.
+async fn now_in_a_text_turn(cli: Cli) -> Outcome {
+    let world = World::new(cli, SLOW_TALK).await;
+    let session = world.create("One.").await;
+    world.until(session, "at work", |head| head.turn.is_some()).await;
+    say_now(&world, session, "Two.").await;
+    world.at_rest(session).await;
+    assert_eq!(world.texts(session).await, ["First.", "Second."]);
+    assert_eq!(world.turn_ends(session).await, [TurnEnd::Done, TurnEnd::Done]);
+    let head = world.head(session).await;
+    assert_eq!((head.usage.turns, head.state()), (2, State::Ready));
+    world.close().await
+}
+
+/// The CLI is lost when it has a message that it did not come to, or has only begun with.
+async fn behind_a_result(cli: Cli) -> Outcome {
+    let world = World::new(cli, SLOW_TALK).await;
+    let session = world.create("One.").await;
+    world.until(session, "at work", |head| head.turn.is_some()).await;
+    say_now(&world, session, "Two.").await;
+    let head = world.until(session, "at the result", |head| head.usage.turns == 1).await;
+    assert_eq!(head.turn.unwrap().messages.len(), 1, "it is the next turn's");
+    world.kill_cli(session).await;
+    let head = world.until(session, "at rest", |head| head.usage.turns == 2).await;
+    assert_eq!((head.generation, head.turn, head.queue.len()), (2, None, 0));
+    assert_eq!(world.texts(session).await, ["First.", "Second."]);
     world.close().await
 }
