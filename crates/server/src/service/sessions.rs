@@ -101,10 +101,11 @@ impl Service {
         };
         let prompt = new.prompt.unwrap_or_default();
         let content = MessageContent { text: prompt, images: new.images };
-        self.make(caller, session, created, content).await
+        self.make(caller, session, vec![created.into()], content).await
     }
 
-    /// Makes a copy of a session.
+    /// Makes a copy of a session. It has the rules that the session was given while it ran, and the
+    /// same budget, of which nothing is spent.
     ///
     /// # Errors
     /// When there is no such session, or nothing that could be copied.
@@ -141,17 +142,16 @@ impl Service {
             ..like(&head, caller)
         };
         let content = MessageContent::text(fork.prompt.unwrap_or_default());
-        self.make(caller, session, created, content).await
+        self.make(caller, session, made_like(created, &head), content).await
     }
 
     async fn make(
         &self,
         caller: &Caller,
         session: SessionId,
-        created: Created,
+        mut happens: Vec<Happening>,
         content: MessageContent,
     ) -> Result<Carried<SessionMade>, ServiceError> {
-        let mut happens: Vec<Happening> = vec![created.into()];
         let mut message = None;
         if content != MessageContent::default() {
             content.check()?;
@@ -350,6 +350,12 @@ pub(super) fn like(head: &Head, caller: &Caller) -> Created {
         parent: None,
         by: caller.by.clone(),
     }
+}
+
+/// How a session begins that is made like another one: with the rules that were given to that one.
+pub(super) fn made_like(created: Created, head: &Head) -> Vec<Happening> {
+    let rules = head.rules.inherited().into_iter().map(Happening::from);
+    [created.into()].into_iter().chain(rules).collect()
 }
 
 fn checked_title(title: &str) -> Result<String, ServiceError> {
