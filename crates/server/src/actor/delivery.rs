@@ -115,6 +115,12 @@ impl Actor {
             drop(reply.send(Gate::Passed));
             return Ok(());
         }
+        if self.may_bypass {
+            let why = "Plan mode cannot be entered in this session: it was started without permission \
+                       checks, and would not ask in plan mode, either. Go on without it.";
+            drop(reply.send(Gate::Decided(Answer::deny(why))));
+            return Ok(());
+        }
         if let Some(approval) = self.known(&call, &input.tool_name, &input.tool_input).await? {
             self.wait_for(approval, Reply::Gate(reply), withdrawn, Delivery::Resumed);
             return self.deliver().await;

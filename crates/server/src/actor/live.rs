@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use countersign::Session;
 use countersign::protocol::message::Priority;
+use countersign::protocol::permission::PermissionMode;
 use futures_util::{FutureExt as _, StreamExt as _};
 use tokio::time::Instant;
 
@@ -117,6 +118,10 @@ impl Actor {
             return Ok(None);
         }
         self.deliver().await?;
+        self.leave_bypass(session).await?;
+        if self.leaving.is_some() {
+            return Ok(None);
+        }
         self.wishes(session);
         self.interrupt(session);
         self.send(session).await?;
@@ -196,6 +201,34 @@ impl Actor {
         self.slot.need(need, self.hub.others_wait());
     }
 
+    /// Whether the process may bypass permissions, and the session is not to any more. Plan mode
+    /// writes without asking in such a process (2.1.62 and 2.1.197), so there has to be another one.
+    fn outlives_bypass(&self) -> bool {
+        let mode = self.head.wanted_mode.as_ref().unwrap_or(&self.head.mode);
+        self.may_bypass && *mode != PermissionMode::BypassPermissions
+    }
+
+    /// Ends a process that may bypass permissions when the session is not to any more, as soon as
+    /// nothing is running in it.
+    async fn leave_bypass(&mut self, session: &Session) -> Result<(), Leave> {
+        if !self.outlives_bypass() {
+            return Ok(());
+        }
+        let is_busy = self.head.turn.is_some()
+            || session.handle().snapshot().is_running
+            || !self.head.approvals.is_empty()
+            || !self.watching.tasks.is_empty();
+        if !is_busy {
+            self.leave("another mode needs another process", session);
+        } else if self.head.wanted_mode == Some(PermissionMode::Plan) {
+            let why = "the process was started in the mode bypassPermissions, in which plan mode would \
+                       not ask before it writes: interrupt the turn first, or choose the mode default";
+            let (wish, why) = (Wish::Mode, why.to_owned());
+            self.write(vec![WishRefused { wish, why }.into()]).await?;
+        }
+        Ok(())
+    }
+
     /// Asks the CLI for another mode or model.
     fn wishes(&mut self, session: &Session) {
         if let Some(mode) = self.head.wanted_mode.clone()
@@ -250,7 +283,7 @@ impl Actor {
         let head = &self.head;
         let (message, turn, begins) = match (&head.turn, head.queue.first()) {
             (_, None) => return Ok(()),
-            (None, Some(_)) if !head.has_next() => return Ok(()),
+            (None, Some(_)) if !head.has_next() || self.outlives_bypass() => return Ok(()),
             (None, Some(next)) => (next.message, TurnId::new(), true),
             (Some(turn), _) => {
                 let is_open = head.interrupt.is_none() && !head.is_asking();

@@ -17,6 +17,7 @@ use std::pin::Pin;
 use std::sync::Arc;
 
 use countersign::{Session, SessionEnd, SessionHandle};
+use countersign_protocol::permission::PermissionMode;
 use futures_util::stream::FuturesUnordered;
 use tokio::sync::{Notify, mpsc};
 use tokio::time::Instant;
@@ -85,6 +86,8 @@ struct Actor {
     resting_since: Option<Instant>,
     /// When parking is tried again, after it could not be done.
     park_not_before: Option<Instant>,
+    /// Whether it was started so that it may bypass permissions.
+    may_bypass: bool,
     /// Somebody else needs the process more.
     give_up: bool,
     /// Since when the CLI does not seem to know of the turn.
@@ -119,6 +122,7 @@ pub(crate) async fn run(hub: &Arc<Hub>, id: SessionId, poke: Arc<Notify>, slot: 
         }
     };
     let (desk, asks) = Desk::open();
+    let may_bypass = head.mode == PermissionMode::BypassPermissions;
     let mut actor = Actor {
         hub: Arc::clone(hub),
         id,
@@ -135,6 +139,7 @@ pub(crate) async fn run(hub: &Arc<Hub>, id: SessionId, poke: Arc<Notify>, slot: 
         pending: Asked::default(),
         resting_since: None,
         park_not_before: None,
+        may_bypass,
         give_up: false,
         stalled_since: None,
         is_closing: false,

@@ -26,6 +26,7 @@ pub(crate) fn trials() -> Vec<Trial> {
         on_all("limits::over_budget", over_budget),
         on_all("limits::rules_of_a_session_outlive_its_process", rules),
         on_all("limits::bypass", bypass),
+        on_all("limits::plan_mode_after_bypass", plan_after_bypass),
         simulated("limits::a_cli_that_dies_at_every_start", dies_at_start),
         simulated("limits::a_cli_that_is_not_there", not_there),
         simulated("limits::sessions_are_found_again", lists),
@@ -219,6 +220,68 @@ async fn bypass(cli: Cli) -> Outcome {
     world.client.resume(session).await?;
     world.at_rest(session).await;
     assert_eq!(world.last_text(session).await, "And more.");
+    world.close().await
+}
+
+/// A process that may bypass permissions writes without asking in plan mode, so it is not kept for that.
+async fn plan_after_bypass(cli: Cli) -> Outcome {
+    const PLAN: &str = r#"
+otherwise = "Done."
+
+[[answer]]
+when = { text = "Write it" }
+tool = { name = "Write", input = { file_path = "${cwd}/new.txt", content = "new\n" } }
+
+[[answer]]
+when = { text = "Enter" }
+tool = { name = "EnterPlanMode", input = {} }
+
+[[answer]]
+when = { tool = "EnterPlanMode", error = true }
+text = "I read: ${result}"
+
+[[answer]]
+when = { text = "Run" }
+tool = { name = "Bash", input = { command = "touch ran.txt; sleep 3" }, takes = "3s" }
+"#;
+    let world = World::with(cli, PLAN, |config| {
+        // The CLI does not do it for root otherwise.
+        config.cli.set.insert("IS_SANDBOX".to_owned(), Secret::new("1"));
+        config.allow_bypass = true;
+    })
+    .await;
+    let session = world.create_in("Enter.", "bypassPermissions").await;
+    let head = world.at_rest(session).await;
+    assert_eq!(head.mode.as_str(), "bypassPermissions");
+    let told = world.last_text(session).await;
+    assert!(told.contains("Plan mode cannot be entered"), "{told}");
+
+    // Not in a turn.
+    world.say(session, "Run.").await;
+    let is_running = |head: &Head| head.turn.is_some();
+    world.until(session, "at work", is_running).await;
+    let called = |h: &Happening| matches!(h, Happening::ToolCalled(c) if c.tool == "Bash");
+    while world.count(session, called).await == 0 {
+        tokio::time::sleep(Duration::from_millis(10)).await;
+    }
+    world.client.set_mode(session, "plan".into()).await?;
+    let refused =
+        |h: &Happening| matches!(h, Happening::WishRefused(r) if r.why.contains("interrupt"));
+    while world.count(session, refused).await == 0 {
+        tokio::time::sleep(Duration::from_millis(10)).await;
+    }
+    let head = world.at_rest(session).await;
+    assert_eq!((head.mode.as_str(), head.generation), ("bypassPermissions", 1));
+
+    world.client.set_mode(session, "plan".into()).await?;
+    let head = world.until(session, "in plan mode", |head| head.mode.as_str() == "plan").await;
+    assert!(!head.process.is_there());
+    world.say(session, "Write it.").await;
+    let asked = world.asked(session).await;
+    assert_eq!((&*asked.tool, world.has_file("new.txt")), ("Write", false));
+    world.answer(&asked, Answer::deny("no")).await;
+    let head = world.at_rest(session).await;
+    assert_eq!(head.generation, 2);
     world.close().await
 }
 
