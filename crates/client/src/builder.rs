@@ -33,6 +33,7 @@ pub struct SessionBuilder {
     pub(crate) on_stderr: Option<OnStderr>,
     pub(crate) tape: Option<Tape>,
     pub(crate) mirroring: Mirroring,
+    pub(crate) exact_cwd: bool,
 }
 
 impl Default for SessionBuilder {
@@ -54,6 +55,7 @@ impl SessionBuilder {
             on_stderr: None,
             tape: None,
             mirroring: Mirroring::default(),
+            exact_cwd: false,
         }
     }
 
@@ -177,6 +179,16 @@ impl SessionBuilder {
     /// How long the CLI may take to answer a control request. 60 s by default.
     pub fn request_timeout(mut self, limit: Duration) -> Self {
         self.times.request = limit;
+        self
+    }
+
+    /// Ends the CLI before it is told anything when it was not started in exactly the folder that
+    /// [`cwd`](Self::cwd) names: when a part of the path was replaced by a link after it was looked
+    /// at. The path has to be a resolved one then.
+    ///
+    /// It is looked up in `/proc`; where that tells nothing, nothing is checked.
+    pub const fn exact_cwd(mut self) -> Self {
+        self.exact_cwd = true;
         self
     }
 

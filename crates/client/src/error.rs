@@ -1,5 +1,6 @@
 //! What can go wrong, by what was tried.
 
+use std::path::PathBuf;
 use std::time::Duration;
 
 use countersign_protocol::request::ErrorCode;
@@ -32,6 +33,18 @@ pub enum ConnectError {
     /// The tape could not be made.
     #[error("the session cannot be recorded: {0}")]
     Record(#[from] countersign_record::CreateError),
+    /// The CLI was started in another folder than was named, and was ended.
+    #[error(
+        "the CLI was started in {found}, because {wanted} leads there now",
+        found = found.display(),
+        wanted = wanted.display()
+    )]
+    Elsewhere {
+        /// The folder that was named.
+        wanted: PathBuf,
+        /// The folder that it was in.
+        found: PathBuf,
+    },
     /// The CLI ended before it had answered `initialize`, because there is no session to go on with,
     /// the id of a new one is taken, or an option is not to its liking. It is said in its own words.
     #[error("the CLI ended before the session began: {0}")]

@@ -102,7 +102,7 @@ impl Server {
         };
         // Before anything happens, so that nothing is passed over.
         let webhooks = Webhooks::start(&config.webhooks, post).await?;
-        let hub = Hub::new(store, bus, settings(config));
+        let hub = Hub::new(store, bus, settings(config, roots.clone()));
         hub.recover().await?;
         let mut counted = Metrics::default();
         hub.count_in(counted.registry());
@@ -238,12 +238,13 @@ async fn open_store(config: &Config, bus: &Arc<Bus>) -> Result<Opened, StartErro
 }
 
 /// How sessions are run, by what the server is told.
-fn settings(config: &Config) -> Settings {
+fn settings(config: &Config, roots: Roots) -> Settings {
     let limits = &config.limits;
     let environment = config.cli.environment(std::env::vars_os());
     Settings {
         cli: config.cli.path.clone(),
         environment: countersign::Environment::replace(environment),
+        roots,
         live_processes: limits.live_processes,
         idle_after: limits.idle_after.unwrap_or(NEVER),
         park_after: limits.park_after.unwrap_or(NEVER),

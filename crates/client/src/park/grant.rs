@@ -3,11 +3,13 @@
 use std::sync::{Arc, Mutex, PoisonError};
 
 use countersign_protocol::RawJson;
-use countersign_protocol::ids::ToolUseId;
+use countersign_protocol::ask::CanUseTool;
 use countersign_protocol::permission::PermissionResult;
 use tokio::sync::watch;
 
 use super::gate::Gate;
+use super::resume::Raised;
+use super::same::is_same;
 use crate::permission::{
     AnswerError, AnyPermissionHandler, HandlerFailure, PermissionAnswer, PermissionAsk,
     PermissionHandler,
@@ -41,13 +43,15 @@ pub(super) struct Answering {
 }
 
 struct Shared {
-    call: ToolUseId,
+    /// The call, as it was parked.
+    request: Arc<CanUseTool>,
     /// Hooks that may have to see it first.
     gate: Option<Gate>,
     /// Who decides about it, until it is decided.
     answer: Mutex<Option<Answer>>,
     grant: Mutex<Option<Grant>>,
-    asked: watch::Sender<bool>,
+    /// How the CLI asked for it, once it has.
+    asked: watch::Sender<Option<Raised>>,
 }
 
 /// The same tool with the same input may run once.
@@ -60,25 +64,27 @@ pub(super) struct Grant {
 
 impl Answering {
     pub(super) fn new(
-        call: ToolUseId,
+        request: Arc<CanUseTool>,
         gate: Option<Gate>,
         answer: Answer,
         others: Arc<dyn AnyPermissionHandler>,
     ) -> Self {
         let shared = Shared {
-            call,
+            request,
             gate,
             answer: Mutex::new(Some(answer)),
             grant: Mutex::default(),
-            asked: watch::Sender::new(false),
+            asked: watch::Sender::new(None),
         };
         Self { shared: Arc::new(shared), others }
     }
 
-    /// Waits until the call was asked for.
-    pub(super) async fn asked(&self) {
+    /// Waits until the call was asked for, and says how.
+    pub(super) async fn asked(&self) -> Raised {
+        let mut asked = self.shared.asked.subscribe();
         // The sender is here, so it only returns when it is so.
-        drop(self.shared.asked.subscribe().wait_for(|asked| *asked).await);
+        let asked = asked.wait_for(Option::is_some).await;
+        asked.ok().and_then(|asked| asked.clone()).unwrap_or(Raised::SameCall)
     }
 
     /// The answer, if it was not given yet. It is not given to the call then.
@@ -99,16 +105,21 @@ impl Answering {
 
 impl PermissionHandler for Answering {
     async fn decide(&self, ask: PermissionAsk) -> Result<PermissionAnswer, HandlerFailure> {
-        if *ask.tool_use_id() == self.shared.call
+        let parked = &self.shared.request;
+        if *ask.tool_use_id() == parked.tool_use_id
             && let Some(answer) = self.take()
         {
-            self.shared.asked.send_replace(true);
+            // Nobody has decided about anything else that comes under its name.
+            let is_it = ask.tool_name() == parked.tool_name && is_same(ask.input(), &parked.input);
+            let raised = if is_it { Raised::SameCall } else { Raised::OtherCall };
+            self.shared.asked.send_replace(Some(raised));
             let passed = match &self.shared.gate {
                 Some(gate) => gate.pass(ask).await,
                 None => Ok(ask),
             };
             return match passed {
-                Ok(ask) => answer.decide(ask).await,
+                Ok(ask) if is_it => answer.decide(ask).await,
+                Ok(ask) => self.others.decide_boxed(ask).await,
                 Err(refused) => Ok(refused),
             };
         }
@@ -129,23 +140,4 @@ fn again(ask: PermissionAsk, answer: PermissionAnswer) -> Result<PermissionAnswe
         allowing = allowing.input(input)?;
     }
     Ok(allowing.updates(allow.updated_permissions.into_iter().flatten()).answer())
-}
-
-/// Whether two inputs mean the same: the order of keys and the space between them do not count.
-fn is_same(one: &RawJson, other: &RawJson) -> bool {
-    let value = |json: &RawJson| json.decode::<serde_json::Value>();
-    match (value(one), value(other)) {
-        // Numbers that a float cannot hold apart are compared as they are spelled.
-        (Ok(one_value), Ok(other_value)) => {
-            one_value == other_value && digits(one.as_str()) == digits(other.as_str())
-        }
-        _ => one == other,
-    }
-}
-
-/// The digits in a text, sorted: equal for two spellings of the same values.
-fn digits(text: &str) -> Vec<u8> {
-    let mut digits: Vec<u8> = text.bytes().filter(u8::is_ascii_digit).collect();
-    digits.sort_unstable();
-    digits
 }

@@ -12,7 +12,8 @@ use serde::Serialize;
 use thiserror::Error;
 use tokio::time::Instant;
 
-use super::scan::{Look, Parent, Scan};
+use super::same::is_same;
+use super::scan::{Look, Marked, Parent, Scan};
 use super::token::ParkingToken;
 use crate::transcript::append_lines;
 
@@ -161,11 +162,12 @@ impl MarkPlace {
         self.judge(&scan).map(drop)
     }
 
-    /// Adds the mark, unless it is there.
+    /// Adds the mark, unless it is there. One for something else than the call does not count: the
+    /// last one does.
     pub(super) fn mark(&self) -> Result<(), MarkError> {
         let scan = self.find()?;
         let parent = self.judge(&scan)?;
-        if scan.is_marked {
+        if scan.marked.as_ref().is_some_and(|marked| self.is_it(marked)) {
             return Ok(());
         }
         let mut fields = parent.same.clone();
@@ -177,6 +179,12 @@ impl MarkPlace {
         fields.insert("attachment", RawJson::from_value(&self.deferred())?);
         let line = serde_json::to_string(&fields)?;
         self.append(&line).map_err(|source| self.io(source))
+    }
+
+    /// Whether a mark has the CLI ask for the call as it was parked.
+    fn is_it(&self, marked: &Marked) -> bool {
+        marked.tool.as_deref() == Some(&*self.call.tool_name)
+            && marked.input.as_ref().is_some_and(|input| is_same(input, &self.call.input))
     }
 
     fn deferred(&self) -> Deferred<'_> {

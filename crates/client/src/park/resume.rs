@@ -50,6 +50,10 @@ pub struct Resumed {
 pub enum Raised {
     /// The CLI asked for the same call again, and got the answer.
     SameCall,
+    /// The CLI asked again under the name of the call, but for another tool or with another input than
+    /// was parked: its transcript was changed meanwhile. The answer is not for that, so it was not
+    /// used, and the handler of the session decides.
+    OtherCall,
     /// The CLI did not ask again. The model was told what was decided; if that was to allow the
     /// call, the same call may run once without asking.
     Told {
@@ -101,7 +105,7 @@ impl SessionBuilder {
     /// Goes on with a session that was parked, or whose process died while it asked.
     ///
     /// `answer` decides about the call, with the methods of the ask that it is given: exactly once,
-    /// and for that call. What else the session asks goes to the handlers of this builder, which
+    /// and for that call, as it was parked. What else the session asks goes to the handlers of this builder, which
     /// should be set up like the one that the session was started with; the mode and the folder are
     /// those of the token unless they are set here. In another home folder the transcript is
     /// brought from where it was, if it is there; one that is here gives way if it is older. A
@@ -147,21 +151,24 @@ impl SessionBuilder {
         let others = Arc::clone(&self.handlers.permission);
         let limit = self.handlers.permission_timeout;
         let gate = self.gate(token, &request.tool_use_id).await;
-        let answering = Answering::new(request.tool_use_id.clone(), gate, answer, others);
+        let answering = Answering::new(Arc::clone(&request), gate, answer, others);
         let builder = self.going_on(token).on_permission(answering.clone());
         let builder = builder.or_from_store(token).await?;
         let marked = builder.marked(token).await?;
         let session = builder.connect().await?;
-        let same = |session| Resumed { session, raised: Raised::SameCall, fresh_start: None };
+        let asked = |session, raised| Resumed { session, raised, fresh_start: None };
         let why = match marked {
             Marked::Yes => match raised(&session, &answering).await {
-                Ok(()) => return Ok(same(session)),
+                Ok(raised) => return Ok(asked(session, raised)),
                 Err(why) => why,
             },
             Marked::No { why } => why,
         };
         // Whoever takes the answer gives it: should the call be raised now, it is asked like any.
-        let Some(answer) = answering.take() else { return Ok(same(session)) };
+        let Some(answer) = answering.take() else {
+            let raised = answering.asked().await;
+            return Ok(asked(session, raised));
+        };
         let telling = token.telling()?;
         let untold = Untold { session: &session, answering: &answering, request, telling, limit };
         let (raised, fresh_start) = match untold.tell(answer).await? {
@@ -267,10 +274,10 @@ enum Marked {
 }
 
 /// Waits until the call was asked for.
-async fn raised(session: &Session, answering: &Answering) -> Result<(), String> {
+async fn raised(session: &Session, answering: &Answering) -> Result<Raised, String> {
     tokio::select! {
         biased;
-        () = answering.asked() => Ok(()),
+        raised = answering.asked() => Ok(raised),
         end = session.ended() => Err(format!("the session ended: {end}")),
         () = tokio::time::sleep(RAISED) => {
             Err(format!("the CLI did not ask for the call again within {RAISED:?}"))

@@ -37,7 +37,15 @@ pub(super) struct Scan {
     pub(super) siblings: Vec<String>,
     /// Whether the call has a result, or the model was told what was decided.
     pub(super) is_done: bool,
-    pub(super) is_marked: bool,
+    /// The mark that counts, if it is one for the call.
+    pub(super) marked: Option<Marked>,
+}
+
+/// A mark: what the CLI will ask for.
+#[derive(Clone, Debug)]
+pub(super) struct Marked {
+    pub(super) tool: Option<String>,
+    pub(super) input: Option<RawJson>,
 }
 
 /// What a line that follows another has of it.
@@ -80,7 +88,7 @@ impl Scan {
             parent: None,
             siblings: Vec::new(),
             is_done: false,
-            is_marked: false,
+            marked: None,
         }
     }
 
@@ -100,10 +108,14 @@ impl Scan {
             Some("attachment") => {
                 let attachment = fields.raw("attachment").and_then(Fields::parse);
                 let deferred = attachment
-                    .filter(|fields| fields.id("type").as_deref() == Some("hook_deferred_tool"))
-                    .and_then(|fields| fields.id("toolUseID"));
-                if let Some(call) = deferred {
-                    self.is_marked = call == self.call.as_str();
+                    .filter(|fields| fields.id("type").as_deref() == Some("hook_deferred_tool"));
+                if let Some(fields) = deferred
+                    && let Some(call) = fields.id("toolUseID")
+                {
+                    let input = fields.raw("toolInput").and_then(|raw| raw.parse().ok());
+                    let tool = fields.text("toolName").map(|tool| tool.to_string());
+                    let is_it = call == self.call.as_str();
+                    self.marked = is_it.then_some(Marked { tool, input });
                 }
             }
             _ => {}

@@ -1,7 +1,7 @@
 //! From a builder to a session.
 
 use std::io;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -68,7 +68,13 @@ impl SessionBuilder {
             permission_mode: Some(self.options.mode()),
             ..Snapshot::default()
         };
+        let elsewhere = self.exact_cwd.then(|| elsewhere(&spawned, &place.cwd)).flatten();
+        let wanted = place.cwd.clone();
         let session = self.attach(spawned, recorder, known, place, setup);
+        if let Some(found) = elsewhere {
+            session.handle().kill().await;
+            return Err(ConnectError::Elsewhere { wanted, found });
+        }
         match session.open(initialize, self.times.initialize).await {
             Ok(()) => Ok(session),
             Err(ControlError::SessionEnded { .. }) => {
@@ -250,6 +256,14 @@ impl Session {
         }
         Ok(())
     }
+}
+
+/// The folder that a process is in, if that is known and is another one than this.
+fn elsewhere(spawned: &Spawned, wanted: &Path) -> Option<PathBuf> {
+    let pid = spawned.process.id()?.pid();
+    // The kernel knows it; that is no disk that could keep anybody waiting.
+    let found = std::fs::read_link(format!("/proc/{pid}/cwd")).ok()?;
+    (found != wanted).then_some(found)
 }
 
 fn spec(launch: Launch) -> SpawnSpec {

@@ -65,6 +65,19 @@ impl SessionBuilder {
         self.at_home_in(materialized).connect().await
     }
 
+    /// Goes on with a copy of a session that is in the store given with
+    /// [`session_store`](Self::session_store), and leaves that one as it is. The copy has the
+    /// [id](Self::session_id) of this builder, and ends where [`resume_at`](Self::resume_at) says.
+    ///
+    /// # Errors
+    /// When there is no store, it does not have the session, or the session cannot be started.
+    pub async fn fork_from_store(self, session: &SessionId) -> Result<Session, ConnectError> {
+        let copy = self.resume(session.as_str()).fork();
+        let materialized = copy.materialize(session).await?;
+        let materialized = materialized.map_err(|error| ConnectError::Store(error.into()))?;
+        copy.at_home_in(materialized).connect().await
+    }
+
     /// The session as the store has it, where a CLI can resume it. None when there is no store, or
     /// it does not have the session.
     pub(crate) async fn in_store(

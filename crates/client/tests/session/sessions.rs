@@ -34,6 +34,7 @@ pub(crate) fn trials() -> Vec<Trial> {
         on_all("sessions::a_drop_of_another_turn_is_refused", V325, drops_turn),
         on_all("sessions::a_session_that_is_not_there_is_said", V62, unknown),
         on_all("sessions::without_persistence_nothing_is_written", V62, unsaved),
+        on_all("sessions::a_folder_that_leads_elsewhere_is_not_used", V62, elsewhere),
     ]
     .into_iter()
     .flatten()
@@ -207,6 +208,24 @@ async fn unsaved(cli: Cli) -> Outcome {
     assert!(!transcript(&lab, &first.session).exists());
     let resumed = soon("the start", builder(&lab).resume(first.session.as_str()).connect()).await;
     says(resumed.map(drop), "No conversation found");
+    lab.close().await?;
+    Ok(())
+}
+
+async fn elsewhere(cli: Cli) -> Outcome {
+    let lab = lab(cli, TALK).await;
+    let (link, other) = (lab.work().join("link"), lab.work().join("other"));
+    std::fs::create_dir(&other)?;
+    std::os::unix::fs::symlink(&other, &link)?;
+    let exact = |folder: &PathBuf| builder(&lab).cwd(folder).exact_cwd();
+    let started = soon("the start", exact(&link).connect()).await;
+    match started {
+        Err(ConnectError::Elsewhere { wanted, found }) => {
+            assert_eq!((wanted, found), (link.clone(), other.clone()));
+        }
+        started => panic!("{started:?}"),
+    }
+    assert_eq!(talk(exact(&other), "Hello.").await.answer, "One.");
     lab.close().await?;
     Ok(())
 }

@@ -1,5 +1,6 @@
 //! Questions of the CLI become approvals, and answers get back to where they are waited for.
 
+use countersign::park::canonical_input;
 use countersign::permission::PermissionAsk;
 use countersign::protocol::ask::{CanUseTool, Elicitation};
 use countersign::protocol::hook::PreToolUseInput;
@@ -65,17 +66,21 @@ impl Actor {
     ) -> Result<(), Leave> {
         let call = request.tool_use_id.as_str();
         let granted = self.granted.remove(call);
-        if granted.as_ref().is_some_and(|input| *input == digest(request.input.as_str())) {
+        if granted.as_ref().is_some_and(|input| *input == digest(&request.input)) {
             drop(reply.send(Answer::allow()));
             return Ok(());
         }
-        if let Some(approval) = self.known(call).filter(|_| granted.is_none()) {
+        let known = match granted {
+            None => self.known(call, &request.tool_name, &request.input).await?,
+            Some(_) => None,
+        };
+        if let Some(approval) = known {
             // It comes back, after it was parked or its process was lost.
             let reply = Reply::Permission(reply);
             self.wait_for(approval, reply, withdrawn, Delivery::Resumed);
             return self.deliver().await;
         }
-        if self.use_grant(&request.tool_name, request.input.as_str(), call).await? {
+        if self.use_grant(&request.tool_name, &request.input, call).await? {
             drop(reply.send(Answer::allow()));
             return Ok(());
         }
@@ -117,18 +122,26 @@ impl Actor {
         if input.tool_name != ENTER_PLAN_MODE {
             // Here, since it may run without being asked for, because of the mode or a rule: what it
             // was approved for has happened then, too.
-            let (tool, input) = (&input.tool_name, input.tool_input.as_str());
-            if self.known(&call).is_none() && self.use_grant(tool, input, &call).await? {
+            let (tool, input) = (&input.tool_name, &input.tool_input);
+            let mut all = self.head.approvals.values();
+            let is_asked = all.any(|pending| pending.tool_use_id.as_ref() == Some(&call));
+            if !is_asked && self.use_grant(tool, input, &call).await? {
                 self.granted.insert(call, digest(input));
             }
             drop(reply.send(Gate::Passed));
             return Ok(());
         }
-        if let Some(approval) = self.known(&call) {
+        if self.may_bypass {
+            let why = "Plan mode cannot be entered in this session: it was started without permission \
+                       checks, and would not ask in plan mode, either. Go on without it.";
+            drop(reply.send(Gate::Decided(Answer::deny(why))));
+            return Ok(());
+        }
+        if let Some(approval) = self.known(&call, &input.tool_name, &input.tool_input).await? {
             self.wait_for(approval, Reply::Gate(reply), withdrawn, Delivery::Resumed);
             return self.deliver().await;
         }
-        if self.use_grant(&input.tool_name, input.tool_input.as_str(), &call).await? {
+        if self.use_grant(&input.tool_name, &input.tool_input, &call).await? {
             drop(reply.send(Gate::Decided(Answer::allow())));
             return Ok(());
         }
@@ -182,14 +195,40 @@ impl Actor {
         Ok(())
     }
 
-    /// The approval of a call that is not closed.
-    fn known(&self, call: &str) -> Option<ApprovalId> {
+    /// The approval of a call that is not closed. What a person decides about is what was shown: when
+    /// something else comes under the name of the call, as after somebody changed the transcript,
+    /// the approval is closed, and there is none for it.
+    async fn known(
+        &mut self,
+        call: &str,
+        tool: &str,
+        input: &RawJson,
+    ) -> Result<Option<ApprovalId>, Leave> {
+        let current = self.generation;
         let mut all = self.head.approvals.iter();
-        all.find(|(_, pending)| pending.tool_use_id.as_deref() == Some(call)).map(|(id, _)| *id)
+        // An answer that went out to this process is not given to it again.
+        let is_out =
+            |pending: &Pending| pending.stage == Stage::Delivered && pending.generation == current;
+        let found = all
+            .find(|(_, pending)| pending.tool_use_id.as_deref() == Some(call) && !is_out(pending));
+        let Some(approval) = found.map(|(id, _)| *id) else { return Ok(None) };
+        let asked = self.approval(approval).await?.and_then(|stored| stored.call());
+        let is_same = |(known, shown): (String, RawJson)| {
+            known == tool && canonical_input(&shown) == canonical_input(input)
+        };
+        if asked.is_some_and(is_same) {
+            return Ok(Some(approval));
+        }
+        tracing::warn!(session = %self.id, %approval, "a call came back with another input");
+        self.waiters.remove(&approval);
+        let why = Some("the call came back with another input than was shown".to_owned());
+        let end = ApprovalEnd::Cancelled;
+        self.write(vec![ApprovalClosed { approval, end, why }.into()]).await?;
+        Ok(None)
     }
 
     /// Whether the call may run because it was approved for a process that is gone.
-    async fn use_grant(&mut self, tool: &str, input: &str, call: &str) -> Result<bool, Leave> {
+    async fn use_grant(&mut self, tool: &str, input: &RawJson, call: &str) -> Result<bool, Leave> {
         if self.head.grants.is_empty() {
             return Ok(false);
         }
@@ -267,15 +306,7 @@ impl Actor {
         let due: Vec<_> = self.head.undelivered().map(|(id, _)| id).collect();
         for approval in due {
             let Some(how) = self.waiters.get(&approval).map(|waiter| waiter.how) else { continue };
-            let stored = match self.hub.store().approval(approval).await {
-                Ok(Some(stored)) => stored,
-                Ok(None) => continue,
-                Err(error) => {
-                    // The answer is safe where it is; it is tried again.
-                    tracing::warn!(session = %self.id, %error, "an answer cannot be looked up");
-                    continue;
-                }
-            };
+            let Some(stored) = self.approval(approval).await? else { continue };
             let Some(answer) = stored.given.as_ref().map(|given| given.answer.clone()) else {
                 continue;
             };

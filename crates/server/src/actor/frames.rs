@@ -8,10 +8,11 @@ use countersign::protocol::system::{SystemMessage, TaskStatus};
 use countersign::protocol::{FromCli, RawJson};
 use countersign::{LimitReached, Message, Saying, Snapshot};
 
-use crate::id::{ApprovalId, ConversationId, TurnId};
+use crate::id::{ApprovalId, ConversationId, MessageId, TurnId};
 use crate::session::{
-    ApprovalClosed, ApprovalKind, ConversationChanged, Frame, Happening, Head, LimitNoted, Noted, Stage,
-    TurnBegan, TurnCause, TurnEnd, TurnEnded, Used,
+    ApprovalClosed, ApprovalKind, ConversationChanged, Frame, Happening, Head, LimitNoted,
+    MessageReturned, MessageSent, Noted, Stage, Turn, TurnBegan, TurnCause, TurnEnd, TurnEnded,
+    Used,
 };
 
 /// What is known of the CLI beside the head of the session: it is of no use when the process is gone.
@@ -25,6 +26,10 @@ pub(super) struct Watching {
     limits_reached: u64,
     /// Tasks in the background, by their names.
     pub(super) tasks: BTreeSet<String>,
+    /// Messages that the CLI has taken up, by their names.
+    pub(super) taken_up: BTreeSet<String>,
+    /// The model was given the story of a conversation that was lost.
+    pub(super) story_told: bool,
     /// How many tokens the model was given last.
     context_tokens: u64,
 }
@@ -162,6 +167,11 @@ fn after(frame: &FromCli, head: &Head, watching: &mut Watching, happens: &mut Ve
     match frame {
         FromCli::Assistant(said) if said.parent_tool_use_id.is_none() => {
             close_told(head, watching, happens);
+            if head.conversation.retell && watching.story_told {
+                let conversation = head.conversation.id;
+                let told = ConversationChanged { conversation, begun: true, retell: false };
+                happens.push(told.into());
+            }
             if let Some(usage) = &said.message.usage {
                 watching.context_tokens = [
                     usage.input_tokens,
@@ -175,6 +185,9 @@ fn after(frame: &FromCli, head: &Head, watching: &mut Watching, happens: &mut Ve
             }
         }
         FromCli::User(user) => {
+            if let Some(message) = user.uuid.as_ref().filter(|_| user.is_replay == Some(true)) {
+                watching.taken_up.insert(message.to_string());
+            }
             let Content::Blocks(blocks) = &user.message.content else { return };
             for block in blocks {
                 if let ContentBlock::ToolResult(result) = block {
@@ -255,7 +268,35 @@ fn end_turn(
         None => (end == TurnEnd::Failed).then(|| reason(result)),
     };
     let used = Some(used(result, head, watching));
-    happens.push(TurnEnded { turn: turn.id, end, used, why }.into());
+    let ended = TurnEnded { turn: turn.id, end, used, why };
+    carry_over(turn, ended, result, watching, happens);
+}
+
+/// Ends a turn. Messages that came while it was running and that it did not take up are a turn of their
+/// own, which the CLI begins by itself: they belong to that one from now on, so that they are not lost
+/// when it does not come to it.
+fn carry_over(
+    turn: &Turn,
+    ended: TurnEnded,
+    result: &ResultMessage,
+    watching: &Watching,
+    happens: &mut Vec<Happening>,
+) {
+    let named = result.user_message_uuids.iter().flatten();
+    let named: BTreeSet<_> = named.map(|message| message.as_str()).collect();
+    let is_left = |message: &&MessageId| {
+        let name = message.to_string();
+        !watching.taken_up.contains(&name) && !named.contains(&*name)
+    };
+    let left: Vec<MessageId> = turn.messages.iter().filter(is_left).copied().collect();
+    let returned = left.iter().rev().map(|message| MessageReturned { message: *message }.into());
+    happens.extend(returned);
+    happens.push(ended.into());
+    if !left.is_empty() {
+        let turn = TurnId::new();
+        happens.push(TurnBegan { turn, cause: TurnCause::Message }.into());
+        happens.extend(left.into_iter().map(|message| MessageSent { message, turn }.into()));
+    }
 }
 
 /// Why a turn failed.

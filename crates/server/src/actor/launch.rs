@@ -62,7 +62,8 @@ impl From<ConnectError> for NotOpened {
             ConnectError::NotFound(_)
             | ConnectError::Options(_)
             | ConnectError::Unsupported(_)
-            | ConnectError::Spawn(_) => Self::Hopeless(text),
+            | ConnectError::Spawn(_)
+            | ConnectError::Elsewhere { .. } => Self::Hopeless(text),
             _ => Self::Failed(text),
         }
     }
@@ -83,8 +84,10 @@ impl Launch {
     /// Sets a session up.
     pub(super) async fn of(hub: &Hub, head: &Head, desk: &Desk) -> Result<Self, NotOpened> {
         let settings = hub.settings();
+        check_folders(hub, head).await?;
         let mut builder = SessionBuilder::new()
             .cwd(&head.folder)
+            .exact_cwd()
             .environment(settings.environment.clone())
             .permission_mode(head.mode.clone())
             .partial_messages()
@@ -128,11 +131,11 @@ impl Launch {
         let builder = match (&head.parent, head.conversation.begun) {
             (_, true) => return resume(builder, &own).await.map(Opened::Plain),
             (Some(Parent::Fork { conversation, at, .. }), false) if !head.conversation.retell => {
-                let mut builder = builder.resume(conversation.to_string()).fork();
+                let mut copy = builder.session_id(&*own);
                 if let Some(at) = at {
-                    builder = builder.resume_at(&**at);
+                    copy = copy.resume_at(&**at);
                 }
-                builder.session_id(&*own)
+                return fork(copy, &conversation.to_string()).await.map(Opened::Plain);
             }
             _ => builder.session_id(&*own),
         };
@@ -160,6 +163,16 @@ impl Launch {
     }
 }
 
+/// Looks whether the folders of a session still are what they were when it was made. Those that a
+/// person has added by an answer are theirs to decide about.
+async fn check_folders(hub: &Hub, head: &Head) -> Result<(), NotOpened> {
+    let folders = [&head.folder].into_iter().chain(&head.options.add_dirs).cloned();
+    match hub.settings().roots.clone().unchanged(folders.collect()).await {
+        Ok(()) => Ok(()),
+        Err(moved) => Err(NotOpened::Hopeless(moved.to_string())),
+    }
+}
+
 /// Goes on with a conversation, from where the CLI keeps it or else from the store.
 async fn resume(builder: SessionBuilder, conversation: &str) -> Result<Session, NotOpened> {
     let from_store = builder.clone();
@@ -169,6 +182,27 @@ async fn resume(builder: SessionBuilder, conversation: &str) -> Result<Session, 
             NotOpened::NoConversation => {
                 let id = CliSession::from(conversation);
                 match Box::pin(from_store.resume_from_store(&id)).await {
+                    Ok(session) => Ok(session),
+                    Err(error) => {
+                        tracing::info!(%error, "the store cannot bring a conversation back");
+                        Err(NotOpened::NoConversation)
+                    }
+                }
+            }
+            other => Err(other),
+        },
+    }
+}
+
+/// Begins with a copy of a conversation, from where the CLI keeps it or else from the store.
+async fn fork(builder: SessionBuilder, conversation: &str) -> Result<Session, NotOpened> {
+    let from_store = builder.clone();
+    match Box::pin(builder.resume(conversation).fork().connect()).await {
+        Ok(session) => Ok(session),
+        Err(error) => match NotOpened::from(error) {
+            NotOpened::NoConversation => {
+                let id = CliSession::from(conversation);
+                match Box::pin(from_store.fork_from_store(&id)).await {
                     Ok(session) => Ok(session),
                     Err(error) => {
                         tracing::info!(%error, "the store cannot bring a conversation back");

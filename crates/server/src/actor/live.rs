@@ -6,6 +6,7 @@ use std::time::Duration;
 use countersign::Session;
 use countersign::park::ParkError;
 use countersign::protocol::message::Priority;
+use countersign::protocol::permission::PermissionMode;
 use futures_util::{FutureExt as _, StreamExt as _};
 use tokio::time::Instant;
 
@@ -14,8 +15,8 @@ use super::{Actor, Done, Leave, Parking};
 use crate::hub::Need;
 use crate::id::{MessageId, TurnId};
 use crate::session::{
-    Happening, Head, MessageContent, MessageSent, ModeChanged, ModelChanged, TurnBegan, TurnCause, TurnEnd,
-    TurnEnded, Wish, WishRefused,
+    Happening, Head, MessageContent, MessageSent, ModeChanged, ModelChanged, TurnBegan, TurnCause,
+    TurnEnd, TurnEnded, Wish, WishRefused,
 };
 
 /// How long it takes until parking is tried again.
@@ -28,7 +29,7 @@ const READ_AGAIN: Duration = Duration::from_millis(200);
 const TOGETHER: usize = 64;
 
 /// How often is looked at everything, though nothing happened.
-const LOOK: Duration = Duration::from_secs(15);
+pub(super) const LOOK: Duration = Duration::from_secs(15);
 
 impl Actor {
     /// Attends to the process, until it is to be given up or has ended.
@@ -137,10 +138,14 @@ impl Actor {
             return Ok(None);
         }
         self.deliver().await?;
+        self.leave_bypass(session).await?;
+        if self.leaving.is_some() {
+            return Ok(None);
+        }
         self.wishes(session);
         self.interrupt(session);
         self.send(session).await?;
-        self.rest();
+        self.rest(session);
         self.end_stalled_turn(session).await?;
         let now = Instant::now();
         let must_go = self.give_up || self.hub.is_closing();
@@ -233,9 +238,11 @@ impl Actor {
     }
 
     /// Takes note of whether there is anything to do.
-    fn rest(&mut self) {
+    fn rest(&mut self, session: &Session) {
         let head = &self.head;
         let is_resting = head.turn.is_none()
+            // It may have begun with something of which nothing was heard yet.
+            && !session.handle().snapshot().is_running
             && head.approvals.is_empty()
             && !head.has_next()
             && self.watching.tasks.is_empty()
@@ -257,6 +264,35 @@ impl Actor {
             Need::Works
         };
         self.slot.need(need, self.hub.others_wait());
+    }
+
+    /// Whether the process may bypass permissions, and the session is not to any more. Plan mode
+    /// writes without asking in such a process (2.1.62 and 2.1.197), so there has to be another one.
+    fn outlives_bypass(&self) -> bool {
+        let mode = self.head.wanted_mode.as_ref().unwrap_or(&self.head.mode);
+        self.may_bypass && *mode != PermissionMode::BypassPermissions
+    }
+
+    /// Ends a process that may bypass permissions when the session is not to any more, as soon as
+    /// nothing is running in it.
+    async fn leave_bypass(&mut self, session: &Session) -> Result<(), Leave> {
+        if !self.outlives_bypass() {
+            return Ok(());
+        }
+        let is_busy = self.head.turn.is_some()
+            || session.handle().snapshot().is_running
+            || !self.head.approvals.is_empty()
+            || !self.watching.tasks.is_empty();
+        if !is_busy {
+            self.leave("another mode needs another process", session);
+        } else if self.head.wanted_mode == Some(PermissionMode::Plan) {
+            let why = "the process was started in the mode bypassPermissions, in which plan mode would \
+                       not ask before it writes: interrupt the turn first, or choose the mode default";
+            let value = Some(PermissionMode::Plan.as_str().to_owned());
+            let (wish, why) = (Wish::Mode, why.to_owned());
+            self.write(vec![WishRefused { wish, value, why }.into()]).await?;
+        }
+        Ok(())
     }
 
     /// Asks the CLI for another mode or model.
@@ -313,7 +349,7 @@ impl Actor {
         let head = &self.head;
         let (message, turn, begins) = match (&head.turn, head.queue.first()) {
             (_, None) => return Ok(()),
-            (None, Some(_)) if !head.has_next() => return Ok(()),
+            (None, Some(_)) if !head.has_next() || self.outlives_bypass() => return Ok(()),
             (None, Some(next)) => (next.message, TurnId::new(), true),
             (Some(turn), _) => {
                 let is_open = head.interrupt.is_none() && !head.is_asking();
@@ -327,6 +363,8 @@ impl Actor {
         let mut happens: Vec<Happening> = Vec::new();
         if begins {
             happens.push(TurnBegan { turn, cause: TurnCause::Message }.into());
+            // The turn is there because of it.
+            self.watching.taken_up.insert(message.to_string());
         }
         happens.push(MessageSent { message, turn }.into());
         if !self.write_unless_refused(happens).await? {
@@ -397,7 +435,9 @@ impl Actor {
                 Ok(())
             }
             // A CLI that is gone has refused nothing: it is done when there is none, or by the next.
-            Done::Mode(_, Err(_)) | Done::Model(_, Err(_)) if session.handle().is_ending() => Ok(()),
+            Done::Mode(_, Err(_)) | Done::Model(_, Err(_)) if session.handle().is_ending() => {
+                Ok(())
+            }
             Done::Mode(mode, done) => {
                 self.pending.mode = false;
                 match done {

@@ -17,8 +17,8 @@ use std::pin::Pin;
 use std::sync::Arc;
 
 use countersign::park::{ParkError, Parkable};
-use countersign::protocol::permission::PermissionMode;
 use countersign::{SessionEnd, SessionHandle};
+use countersign_protocol::permission::PermissionMode;
 use futures_util::stream::FuturesUnordered;
 use tokio::sync::{Notify, mpsc};
 use tokio::time::Instant;
@@ -30,9 +30,10 @@ use self::launch::{NotOpened, is_no_conversation};
 use crate::hub::{Hub, Slot};
 use crate::id::{ApprovalId, ConversationId, SessionId, TurnId};
 use crate::session::{
-    ConversationChanged, Failed, Happening, Head, Noted, Parked, ProcessEnded, ProcessStarting,
+    Approval, ConversationChanged, Failed, Happening, Head, Noted, Parked, ProcessEnded,
+    ProcessStarting,
 };
-use crate::store::WriteError;
+use crate::store::{StoreError, WriteError};
 
 /// Something that the actor waits for beside everything else.
 type Work = Pin<Box<dyn Future<Output = Done> + Send>>;
@@ -63,7 +64,7 @@ enum Leave {
     Lost(Box<SessionEnd>),
     /// It was not started.
     NotOpened(NotOpened),
-    /// What happens cannot be written down any more.
+    /// What happens cannot be written down any more, or what is needed cannot be read.
     Unwritten,
 }
 
@@ -93,6 +94,8 @@ struct Actor {
     parking: Parking,
     /// When parking is tried again, after it could not be done.
     park_not_before: Option<Instant>,
+    /// Whether it was started so that it may bypass permissions.
+    may_bypass: bool,
     /// Somebody else needs the process more.
     give_up: bool,
     /// Since when the CLI does not seem to know of the turn.
@@ -139,6 +142,7 @@ pub(crate) async fn run(hub: &Arc<Hub>, id: SessionId, poke: Arc<Notify>, slot: 
         }
     };
     let (desk, asks) = Desk::open();
+    let may_bypass = head.mode == PermissionMode::BypassPermissions;
     let mut actor = Actor {
         hub: Arc::clone(hub),
         id,
@@ -157,6 +161,7 @@ pub(crate) async fn run(hub: &Arc<Hub>, id: SessionId, poke: Arc<Notify>, slot: 
         resting_since: None,
         parking: Parking::No,
         park_not_before: None,
+        may_bypass,
         give_up: false,
         stalled_since: None,
         is_closing: false,
@@ -210,7 +215,7 @@ impl Actor {
                 happens.push(Failed { why }.into());
                 happens
             }
-            Leave::Unwritten => lost("what happened in it could not be written down", true),
+            Leave::Unwritten => lost("the store could not be used for it", true),
         };
         if let Err(error) = self.hub.write(self.id, happens).await {
             tracing::error!(session = %self.id, %error, "the end of a process was not written down");
@@ -242,6 +247,17 @@ impl Actor {
             }
             Err(error) => Err(self.unwritten(&error)),
         }
+    }
+
+    /// An approval with its answer. It is waited for: what was decided depends on it.
+    async fn approval(&mut self, approval: ApprovalId) -> Result<Option<Approval>, Leave> {
+        let found = self.hub.read(self.id, |store| store.approval(approval)).await;
+        found.map_err(|error| self.unread(&error))
+    }
+
+    fn unread(&self, error: &StoreError) -> Leave {
+        tracing::error!(session = %self.id, %error, "what a session needs cannot be read");
+        Leave::Unwritten
     }
 
     fn unwritten(&mut self, error: &WriteError) -> Leave {

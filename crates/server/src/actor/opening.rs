@@ -10,6 +10,7 @@ use countersign_protocol::RawJson;
 use uuid::Uuid;
 
 use super::launch::{CallResult, Launch, Opened, missing, result_of};
+use super::live::LOOK;
 use super::words::{decision, digest, story};
 use super::{Actor, Leave, started};
 use crate::id::{ApprovalId, TurnId};
@@ -19,6 +20,7 @@ use crate::session::{
     MessageReturned, ModeWanted, Noted, RulesChanged, Stage, TurnBegan, TurnCause, TurnEnd,
     TurnEnded,
 };
+use crate::store::StoreError;
 
 /// What a process is started for.
 enum Purpose {
@@ -37,7 +39,15 @@ impl Actor {
         let (hub, head, desk) = (Arc::clone(&self.hub), Arc::clone(&self.head), self.desk.clone());
         let token = match purpose {
             Purpose::Raise(approval) => {
-                self.hub.store().parking_token(approval).await.ok().flatten()
+                match self.hub.read(self.id, |store| store.parking_token(approval)).await {
+                    Ok(token) => token,
+                    Err(error @ StoreError::Unreadable { .. }) => {
+                        // The model is told instead.
+                        tracing::error!(session = %self.id, %error, "a call cannot be brought back");
+                        None
+                    }
+                    Err(error) => return Err(self.unread(&error)),
+                }
             }
             _ => None,
         };
@@ -70,6 +80,11 @@ impl Actor {
                     self.look().await;
                     self.deliver().await?;
                 }
+                // Somebody may wait for an answer that could not be looked at.
+                () = tokio::time::sleep(LOOK) => {
+                    self.look().await;
+                    self.deliver().await?;
+                }
             }
         };
         let session = opened.session().handle();
@@ -89,6 +104,9 @@ impl Actor {
             return Err(Leave::Closed(why));
         }
         let session = self.opened(opened, purpose).await?;
+        // What an earlier process was given and the conversation lacks was put back.
+        let before = self.head.turn.iter().flat_map(|turn| &turn.messages);
+        self.watching.taken_up.extend(before.map(ToString::to_string));
         for ask in std::mem::take(&mut self.early) {
             self.asked(ask, Some(&session)).await?;
         }
@@ -144,7 +162,7 @@ impl Actor {
             }
             Opened::AlreadyDone(session) => {
                 if let Purpose::Raise(approval) = *purpose
-                    && self.had_effect(approval).await
+                    && self.had_effect(approval).await?
                 {
                     let why = "the call has its result already".to_owned();
                     self.close_undelivered(approval, why).await?;
@@ -186,20 +204,20 @@ impl Actor {
 
     /// Whether the result that a call has came of its answer. A CLI that loses the one whom it asks
     /// refuses the call by itself, and that is a result, too.
-    async fn had_effect(&mut self, approval: ApprovalId) -> bool {
-        let Some(pending) = self.head.approvals.get(&approval) else { return true };
+    async fn had_effect(&mut self, approval: ApprovalId) -> Result<bool, Leave> {
+        let Some(pending) = self.head.approvals.get(&approval) else { return Ok(true) };
         if pending.stage == Stage::Answered {
             // It never went out.
-            return false;
+            return Ok(false);
         }
-        let stored = self.hub.store().approval(approval).await.ok().flatten();
-        let Some(given) = stored.and_then(|stored| stored.given) else { return false };
-        let call = pending.tool_use_id.as_deref().unwrap_or_default();
-        match result_of(&self.hub, &self.head, call).await {
+        let call = pending.tool_use_id.clone().unwrap_or_default();
+        let stored = self.approval(approval).await?;
+        let Some(given) = stored.and_then(|stored| stored.given) else { return Ok(false) };
+        Ok(match result_of(&self.hub, &self.head, &call).await {
             Some(result) => is_result_of(&given.answer, &result),
             // It was told to the model instead.
             None => true,
-        }
+        })
     }
 
     async fn close_undelivered(&mut self, approval: ApprovalId, why: String) -> Result<(), Leave> {
@@ -225,8 +243,7 @@ impl Actor {
         let mut happens: Vec<Happening> = Vec::new();
         let mut texts = Vec::new();
         for approval in due {
-            let stored = self.hub.store().approval(approval).await.ok().flatten();
-            let Some(stored) = stored else { continue };
+            let Some(stored) = self.approval(approval).await? else { continue };
             let Some(given) = &stored.given else { continue };
             texts.push(decision(&stored, &given.answer));
             let (generation, how) = (self.generation, Delivery::Told);
@@ -235,7 +252,7 @@ impl Actor {
             if let Some(input) = granted_input(&stored, &given.answer)
                 && !self.head.has_grant(approval)
             {
-                let (tool, input) = (stored.tool.clone(), digest(input.as_str()));
+                let (tool, input) = (stored.tool.clone(), digest(&input));
                 happens.push(GrantMade { approval, tool, input }.into());
             }
         }
@@ -273,17 +290,29 @@ impl Actor {
         if !self.head.conversation.retell {
             return Ok(None);
         }
-        let conversation = self.head.conversation.id;
-        let changed = ConversationChanged { conversation, begun: true, retell: false };
-        let story = match story(&self.hub, self.id).await {
-            Ok(story) => story,
-            Err(error) => {
-                tracing::warn!(session = %self.id, %error, "what was said cannot be told");
-                None
+        if self.watching.story_told {
+            return Ok(None);
+        }
+        match story(&self.hub, &self.head).await {
+            Ok(Some(story)) => {
+                // It was told when the model has read it.
+                self.watching.story_told = true;
+                Ok(Some(story))
             }
-        };
-        self.write(vec![changed.into()]).await?;
-        Ok(story)
+            Ok(None) => {
+                let conversation = self.head.conversation.id;
+                let changed = ConversationChanged { conversation, begun: true, retell: false };
+                self.write(vec![changed.into()]).await?;
+                Ok(None)
+            }
+            Err(error) => {
+                // Without it the model would not know what is talked of. It is told later.
+                let text =
+                    format!("What was said until now could not be told to the model: {error}");
+                self.note(text).await?;
+                Ok(None)
+            }
+        }
     }
 
     /// Puts messages back that the CLI did not take note of. Says whether the turn had not begun
@@ -293,9 +322,13 @@ impl Actor {
         let (id, messages) = (turn.id, turn.messages.clone());
         let lost = missing(&self.hub, &self.head, &messages).await;
         let is_all = !lost.is_empty() && lost.len() == messages.len();
+        let nothing_is_asked = self.head.approvals.is_empty();
+        if self.head.conversation.retell && !(is_all && nothing_is_asked) {
+            // They are part of the story that the model is told.
+            return Ok(false);
+        }
         let mut happens: Vec<Happening> =
             lost.into_iter().rev().map(|message| MessageReturned { message }.into()).collect();
-        let nothing_is_asked = self.head.approvals.is_empty();
         if is_all && nothing_is_asked {
             let why = Some("the CLI ended before it took note of the message".to_owned());
             let end = TurnEnd::CutOff;

@@ -26,7 +26,7 @@ pub use check::{Checked, Fault};
 pub use error::{ConfigError, Origin};
 pub use flags::Flags;
 pub use load::{Loaded, Source};
-pub use roots::{FolderError, Roots, RootsError};
+pub use roots::{FolderError, FolderMoved, Roots, RootsError};
 pub use sections::{
     Cli, Limits, Log, LogFormat, LogLevel, Restarts, Retention, Tls, TlsFiles, Webhook,
     WebhookEvent, WebhookSecretError, WebhookUrl,

@@ -89,6 +89,19 @@ pub enum FolderError {
     NotAFolder,
 }
 
+/// A folder that a session was made for is not what it was.
+#[derive(Debug, Error)]
+#[error(
+    "the folder {folder} leads to another place now, or is in no root any more: put it back, or start \
+     a session there ({why})"
+)]
+pub struct FolderMoved {
+    /// The folder.
+    pub folder: String,
+    /// What is wrong with it.
+    pub why: String,
+}
+
 impl Roots {
     /// Resolves the roots, all of which have to be there.
     ///
@@ -155,6 +168,30 @@ impl Roots {
             return Err(FolderError::NotAFolder);
         }
         Ok(resolved)
+    }
+
+    /// Looks whether folders that were resolved once are still where they were, and within a root.
+    ///
+    /// # Errors
+    ///
+    /// One of them is not.
+    pub async fn unchanged(self, folders: Vec<String>) -> Result<(), FolderMoved> {
+        let look = move || {
+            for folder in folders {
+                let why = match self.folder(Path::new(&folder)) {
+                    Ok(found) if found == Path::new(&folder) => continue,
+                    Ok(_) => "a link leads elsewhere".to_owned(),
+                    Err(error) => error.to_string(),
+                };
+                return Err(FolderMoved { folder, why });
+            }
+            Ok(())
+        };
+        let looked = tokio::task::spawn_blocking(look).await;
+        // It does not panic, and nobody aborts it.
+        looked.unwrap_or_else(|error| {
+            Err(FolderMoved { folder: String::new(), why: error.to_string() })
+        })
     }
 
     /// Whether a resolved path is within a root.

@@ -25,7 +25,7 @@ use self::slots::Slots;
 use crate::bus::Bus;
 use crate::id::SessionId;
 use crate::session::{Happening, Head};
-use crate::store::{Store, StoreError, Write, WriteError, Written};
+use crate::store::{Store, StoreError, StoreFuture, Write, WriteError, Written};
 
 /// How long is waited before a store that cannot be used is tried again: at first, and at most.
 const AGAIN: (Duration, Duration) = (Duration::from_millis(100), Duration::from_secs(5));
@@ -186,6 +186,28 @@ impl Hub {
     async fn has_ended(&self) {
         self.ending.cancelled().await;
         tokio::time::sleep(LAST_WORDS).await;
+    }
+
+    /// Reads what is needed to go on with a session, however long the store takes. Fails when it
+    /// cannot be read at all, or when the hub ends first.
+    pub(crate) async fn read<'a, T>(
+        &'a self,
+        session: SessionId,
+        read: impl Fn(&'a dyn Store) -> StoreFuture<'a, T> + Send + Sync,
+    ) -> Result<T, StoreError> {
+        let mut wait = AGAIN.0;
+        loop {
+            match read(&*self.store).await {
+                Err(StoreError::Unavailable(error)) => {
+                    tracing::warn!(%session, %error, "the store cannot be read; it is tried again");
+                }
+                outcome => return outcome,
+            }
+            tokio::select! {
+                () = tokio::time::sleep(wait) => wait = (wait * 2).min(AGAIN.1),
+                () = self.ending.cancelled() => return Err(StoreError::Closed),
+            }
+        }
     }
 
     /// No process is started from now on.

@@ -5,6 +5,8 @@ use std::time::Duration;
 
 use countersign::Environment;
 
+use crate::config::Roots;
+
 /// How sessions are run, for all of them.
 #[derive(Clone, Debug)]
 pub struct Settings {
@@ -14,6 +16,8 @@ pub struct Settings {
     pub environment: Environment,
     /// Variables that are set in it besides.
     pub variables: Vec<(String, String)>,
+    /// The folders that sessions may work in. Looked at again whenever a process is started.
+    pub roots: Roots,
     /// How many processes there may be at once.
     pub live_processes: usize,
     /// How long a session keeps its process when it has nothing to do.
@@ -45,6 +49,7 @@ impl Default for Settings {
             cli: None,
             environment: Environment::Inherit,
             variables: Vec::new(),
+            roots: Roots::default(),
             live_processes: 8,
             idle_after: Duration::from_secs(10 * 60),
             park_after: Duration::from_secs(2 * 60),

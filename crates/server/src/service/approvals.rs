@@ -3,7 +3,7 @@
 use countersign::permission::FreshStart;
 use countersign_protocol::permission::PermissionMode;
 
-use super::sessions::like;
+use super::sessions::{like, made_like};
 use super::{AnswerTaken, Caller, Carried, Service, ServiceError};
 use crate::id::{ApprovalId, MessageId, SessionId};
 use crate::session::{
@@ -52,14 +52,23 @@ impl Service {
         }
         let mut write = Write::to(session, happens);
         if let (Some(child), Some(plan)) = (child, effects.fresh_plan) {
+            self.unchanged(&head).await?;
             let fresh = FreshStart::new(plan, PermissionMode::AcceptEdits);
-            let created = Created {
+            let mut created = Created {
                 mode: fresh.mode.clone(),
                 parent: Some(Parent::Plan { session, approval }),
                 ..like(&head, caller)
             };
-            let first = queued(&fresh.prompt(), false, caller);
-            write = write.and_to(child, vec![created.into(), first.into()]);
+            // It goes on with the same work, so it has what is left.
+            if let Some(budget) = &mut created.options.limits.budget_usd {
+                if head.is_over_budget() {
+                    return Err(ServiceError::Refused(Refused::OverBudget));
+                }
+                *budget -= head.usage.cost_usd;
+            }
+            let mut happens = made_like(created, &head);
+            happens.push(queued(&fresh.prompt(), false, caller).into());
+            write = write.and_to(child, happens);
         }
         let receipt = AnswerTaken { session, approval, child };
         let carried = self.carry(caller, receipt, write).await;

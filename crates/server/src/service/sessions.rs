@@ -9,6 +9,7 @@ use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
 use super::{Caller, Carried, Noted, Service, ServiceError, SessionMade};
+use crate::config::Roots;
 use crate::id::{ConversationId, MessageId, SessionId, TurnId};
 use crate::session::{
     Archived, Created, Happening, Head, Image, InterruptAsked, Labelled, MessageContent,
@@ -100,10 +101,11 @@ impl Service {
         };
         let prompt = new.prompt.unwrap_or_default();
         let content = MessageContent { text: prompt, images: new.images };
-        self.make(caller, session, created, content).await
+        self.make(caller, session, vec![created.into()], content).await
     }
 
-    /// Makes a copy of a session.
+    /// Makes a copy of a session. It has the rules that the session was given while it ran, and the
+    /// same budget, of which nothing is spent.
     ///
     /// # Errors
     /// When there is no such session, or nothing that could be copied.
@@ -114,6 +116,7 @@ impl Service {
         fork: ForkSession,
     ) -> Result<Carried<SessionMade>, ServiceError> {
         let head = self.session(of).await?;
+        self.unchanged(&head).await?;
         if !head.conversation.begun {
             let why = "the session has said nothing yet, so there is nothing to copy";
             return Err(ServiceError::Invalid(why.to_owned()));
@@ -139,17 +142,16 @@ impl Service {
             ..like(&head, caller)
         };
         let content = MessageContent::text(fork.prompt.unwrap_or_default());
-        self.make(caller, session, created, content).await
+        self.make(caller, session, made_like(created, &head), content).await
     }
 
     async fn make(
         &self,
         caller: &Caller,
         session: SessionId,
-        created: Created,
+        mut happens: Vec<Happening>,
         content: MessageContent,
     ) -> Result<Carried<SessionMade>, ServiceError> {
-        let mut happens: Vec<Happening> = vec![created.into()];
         let mut message = None;
         if content != MessageContent::default() {
             content.check()?;
@@ -319,6 +321,13 @@ impl Service {
         }
     }
 
+    /// Refuses to make a session like one whose folders are not what they were.
+    pub(super) async fn unchanged(&self, head: &Head) -> Result<(), ServiceError> {
+        let folders = [&head.folder].into_iter().chain(&head.options.add_dirs).cloned();
+        let looked = Roots::clone(&self.roots).unchanged(folders.collect()).await;
+        looked.map_err(|moved| ServiceError::Invalid(moved.to_string()))
+    }
+
     async fn folders(&self, folders: &[String]) -> Result<Vec<String>, ServiceError> {
         let mut all = Vec::with_capacity(folders.len());
         for folder in folders {
@@ -341,6 +350,12 @@ pub(super) fn like(head: &Head, caller: &Caller) -> Created {
         parent: None,
         by: caller.by.clone(),
     }
+}
+
+/// How a session begins that is made like another one: with the rules that were given to that one.
+pub(super) fn made_like(created: Created, head: &Head) -> Vec<Happening> {
+    let rules = head.rules.inherited().into_iter().map(Happening::from);
+    [created.into()].into_iter().chain(rules).collect()
 }
 
 fn checked_title(title: &str) -> Result<String, ServiceError> {

@@ -4,6 +4,7 @@ use countersign::park::ParkingToken;
 use countersign::permission::{AskKind, PermissionAsk};
 use countersign_protocol::RawJson;
 use countersign_protocol::ask::{CanUseTool, Elicitation};
+use countersign_protocol::hook::PreToolUseInput;
 use countersign_protocol::permission::{PermissionMode, PermissionResult};
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
@@ -193,6 +194,22 @@ impl Approval {
     /// When the request cannot be read.
     pub fn permission(&self) -> Result<CanUseTool, serde_json::Error> {
         self.request.decode()
+    }
+
+    /// The tool and the input that a person is shown, for those kinds that are a call.
+    #[must_use]
+    pub fn call(&self) -> Option<(String, RawJson)> {
+        match self.kind {
+            ApprovalKind::Elicitation => None,
+            ApprovalKind::EnterPlan => {
+                let input = self.request.decode::<PreToolUseInput>().ok()?;
+                Some((input.tool_name, input.tool_input))
+            }
+            ApprovalKind::Tool | ApprovalKind::Plan | ApprovalKind::Question => {
+                let request = self.permission().ok()?;
+                Some((request.tool_name, request.input))
+            }
+        }
     }
 
     /// Looks whether this is an answer to it, and says what it would change besides.

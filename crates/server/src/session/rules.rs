@@ -4,12 +4,14 @@
 //! kept here and given again when the session is resumed.
 
 use countersign_protocol::permission::{
-    PermissionMode, PermissionRule, PermissionUpdate, RuleBehavior, UpdateDestination,
+    DirectoriesUpdate, PermissionMode, PermissionRule, PermissionUpdate, RuleBehavior, RulesUpdate,
+    UpdateDestination,
 };
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
+use super::event::RulesChanged;
 use crate::id::ApprovalId;
 
 /// Rules and folders in force for a session, in the order in which they came.
@@ -54,6 +56,17 @@ pub fn rule_text(rule: &PermissionRule) -> String {
         Some(content) => format!("{}({content})", rule.tool_name),
         None => rule.tool_name.clone(),
     }
+}
+
+/// A rule of a settings file.
+fn parse_rule(text: &str) -> PermissionRule {
+    let (tool, content) = match text.strip_suffix(')').and_then(|text| text.split_once('(')) {
+        Some((tool, content)) => (tool, Some(content)),
+        None => (text, None),
+    };
+    let mut rule = PermissionRule::new(tool);
+    rule.rule_content = content.map(str::to_owned);
+    rule
 }
 
 impl Rules {
@@ -114,6 +127,28 @@ impl Rules {
         }
     }
 
+    /// The same rules for another session, one change for each that they came with.
+    #[must_use]
+    pub fn inherited(&self) -> Vec<RulesChanged> {
+        let mut changes: Vec<_> = self
+            .rules
+            .iter()
+            .map(|known| {
+                let rules = vec![parse_rule(&known.rule)];
+                let add =
+                    RulesUpdate::new(rules, known.behavior.clone(), known.destination.clone());
+                let updates = vec![PermissionUpdate::AddRules(add)];
+                RulesChanged { updates, approval: known.approval }
+            })
+            .collect();
+        if !self.folders.is_empty() {
+            let add = DirectoriesUpdate::new(self.folders.clone(), UpdateDestination::Session);
+            let updates = vec![PermissionUpdate::AddDirectories(add)];
+            changes.push(RulesChanged { updates, approval: None });
+        }
+        changes
+    }
+
     /// The settings that give them to a CLI again.
     #[must_use]
     pub fn to_settings(&self) -> Option<serde_json::Value> {
@@ -148,4 +183,37 @@ pub fn mode_set_by(updates: &[PermissionUpdate]) -> Option<&PermissionMode> {
         PermissionUpdate::SetMode(set) => Some(&set.mode),
         _ => None,
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rules_are_the_same_for_a_session_that_inherits_them() {
+        let approval = Some(ApprovalId::new());
+        let since = Timestamp::UNIX_EPOCH;
+        let rule = |rule: &str, behavior, approval| Rule {
+            rule: rule.to_owned(),
+            behavior,
+            destination: UpdateDestination::Session,
+            approval,
+            since,
+        };
+        let rules = Rules {
+            rules: vec![
+                rule("Bash(touch:*)", RuleBehavior::Allow, approval),
+                rule("Bash(echo (a) b)", RuleBehavior::Deny, None),
+                rule("mcp__server__tool", RuleBehavior::Ask, None),
+            ],
+            folders: vec!["/srv/more".to_owned()],
+        };
+        let mut inherited = Rules::default();
+        for change in rules.inherited() {
+            for update in &change.updates {
+                inherited.update(update, change.approval, since);
+            }
+        }
+        assert_eq!(inherited, rules);
+    }
 }

@@ -8,7 +8,7 @@ use countersign_server::session::{
 use libtest_mimic::Trial;
 use serde_json::json;
 
-use crate::kit::{Cli, Outcome, World, on_all};
+use crate::kit::{Cli, Outcome, World, on_all, start_cli_through};
 
 pub(crate) fn trials() -> Vec<Trial> {
     [
@@ -21,6 +21,7 @@ pub(crate) fn trials() -> Vec<Trial> {
         on_all("asking::two_at_once_in_reverse", in_reverse),
         on_all("asking::parked_and_answered", parked_and_answered),
         on_all("asking::parked_and_stopped", parked_and_stopped),
+        on_all("asking::comes_back_with_another_input", another_input_comes_back),
         on_all("asking::nobody_answers_in_time", expired),
         on_all("asking::a_sub_agent_asks", agent_asks),
     ]
@@ -200,6 +201,39 @@ async fn parked_and_answered(cli: Cli) -> Outcome {
     assert_eq!(world.stages(session).await, [Stage::Done]);
     assert_eq!(world.last_text(session).await, "That was it.");
     assert_eq!(world.turn_ends(session).await, [TurnEnd::Done], "it is one turn");
+    world.close().await
+}
+
+/// Somebody changes the transcript of a session that waits without a process, so that something else is
+/// asked for under the name of the call. What was approved is what was shown, and nothing else.
+async fn another_input_comes_back(cli: Cli) -> Outcome {
+    let world = World::with(cli, WRITE, |config| {
+        config.limits.park_after = Some(Duration::ZERO);
+        // After the server has looked at it, and before the CLI does.
+        let change = "[ -e $HERE/change ] && find \"$HOME/.claude/projects\" -name '*.jsonl' \
+                      -exec sed -i 's/new[.]txt/other.txt/g' {} +";
+        start_cli_through(config, change);
+    })
+    .await;
+    let session = world.create("Write it.").await;
+    let asked = world.asked(session).await;
+    world.until(session, "parked", |head| head.state() == State::Parked).await;
+    let change = world.config.data.join("change");
+    std::fs::write(&change, "")?;
+    world.answer(&asked, Answer::allow()).await;
+    let again = world.asked(session).await;
+    std::fs::remove_file(&change)?;
+    assert_ne!(again.id, asked.id);
+    assert_eq!(again.tool_use_id, asked.tool_use_id, "it comes under the same name");
+    assert!(again.request.as_str().contains("other.txt"), "{}", again.request);
+    assert!(!world.has_file("other.txt") && !world.has_file("new.txt"));
+    let closed = world.client.approval(asked.id).await?;
+    assert_eq!(closed.stage, Stage::Cancelled);
+    assert!(closed.why.as_ref().unwrap().contains("another input"), "{:?}", closed.why);
+    world.answer(&again, Answer::deny("that is not what I saw")).await;
+    world.at_rest(session).await;
+    assert_eq!(world.stages(session).await, [Stage::Cancelled, Stage::Done]);
+    assert!(!world.has_file("other.txt") && !world.has_file("new.txt"));
     world.close().await
 }
 

@@ -14,6 +14,7 @@ use countersign_server::session::{
 use countersign_server::store::StoreError;
 use libtest_mimic::Trial;
 use serde_json::Value;
+use tempfile::TempDir;
 
 use crate::asking::WRITE;
 use crate::kit::{Cli, Outcome, World, on_all, simulated, start_cli_through};
@@ -31,12 +32,15 @@ pub(crate) fn trials() -> Vec<Trial> {
         simulated("limits::a_person_may_take_any_time", any_time),
         on_all("limits::rules_of_a_session_outlive_its_process", rules),
         on_all("limits::bypass", bypass),
+        on_all("limits::plan_mode_after_bypass", plan_after_bypass),
         simulated("limits::a_cli_that_dies_at_every_start", dies_at_start),
         simulated("limits::a_cli_that_is_not_there", not_there),
         simulated("limits::sessions_are_found_again", lists),
         simulated("limits::the_audit_says_who_and_what", audit),
         simulated("limits::a_command_that_comes_twice", twice),
         simulated("limits::a_second_server", second_server),
+        on_all("limits::a_folder_becomes_a_link", folder_becomes_a_link),
+        simulated("limits::a_folder_is_in_no_root_any_more", fewer_roots),
     ]
     .into_iter()
     .flatten()
@@ -162,8 +166,7 @@ usage = { output_tokens = 100000 }
     let budget = Some(dear * 1.4);
     let session = limited(&world, "Be dear.", |limits| limits.budget_usd = budget).await;
     for turns in 1..4 {
-        let is_over =
-            |head: &Head| head.usage.turns == turns && head.state() == State::Idle;
+        let is_over = |head: &Head| head.usage.turns == turns && head.state() == State::Idle;
         let head = world.until(session, "idle", is_over).await;
         assert_eq!(head.generation, turns, "each turn has a process of its own");
         assert!(head.usage.cost_usd < dear * 1.2, "{:?}", head.usage);
@@ -392,6 +395,68 @@ async fn bypass(cli: Cli) -> Outcome {
     world.close().await
 }
 
+/// A process that may bypass permissions writes without asking in plan mode, so it is not kept for that.
+async fn plan_after_bypass(cli: Cli) -> Outcome {
+    const PLAN: &str = r#"
+otherwise = "Done."
+
+[[answer]]
+when = { text = "Write it" }
+tool = { name = "Write", input = { file_path = "${cwd}/new.txt", content = "new\n" } }
+
+[[answer]]
+when = { text = "Enter" }
+tool = { name = "EnterPlanMode", input = {} }
+
+[[answer]]
+when = { tool = "EnterPlanMode", error = true }
+text = "I read: ${result}"
+
+[[answer]]
+when = { text = "Run" }
+tool = { name = "Bash", input = { command = "touch ran.txt; sleep 3" }, takes = "3s" }
+"#;
+    let world = World::with(cli, PLAN, |config| {
+        // The CLI does not do it for root otherwise.
+        config.cli.set.insert("IS_SANDBOX".to_owned(), Secret::new("1"));
+        config.allow_bypass = true;
+    })
+    .await;
+    let session = world.create_in("Enter.", "bypassPermissions").await;
+    let head = world.at_rest(session).await;
+    assert_eq!(head.mode.as_str(), "bypassPermissions");
+    let told = world.last_text(session).await;
+    assert!(told.contains("Plan mode cannot be entered"), "{told}");
+
+    // Not in a turn.
+    world.say(session, "Run.").await;
+    let is_running = |head: &Head| head.turn.is_some();
+    world.until(session, "at work", is_running).await;
+    let called = |h: &Happening| matches!(h, Happening::ToolCalled(c) if c.tool == "Bash");
+    while world.count(session, called).await == 0 {
+        tokio::time::sleep(Duration::from_millis(10)).await;
+    }
+    world.client.set_mode(session, "plan".into()).await?;
+    let refused =
+        |h: &Happening| matches!(h, Happening::WishRefused(r) if r.why.contains("interrupt"));
+    while world.count(session, refused).await == 0 {
+        tokio::time::sleep(Duration::from_millis(10)).await;
+    }
+    let head = world.at_rest(session).await;
+    assert_eq!((head.mode.as_str(), head.generation), ("bypassPermissions", 1));
+
+    world.client.set_mode(session, "plan".into()).await?;
+    let head = world.until(session, "in plan mode", |head| head.mode.as_str() == "plan").await;
+    assert!(!head.process.is_there());
+    world.say(session, "Write it.").await;
+    let asked = world.asked(session).await;
+    assert_eq!((&*asked.tool, world.has_file("new.txt")), ("Write", false));
+    world.answer(&asked, Answer::deny("no")).await;
+    let head = world.at_rest(session).await;
+    assert_eq!(head.generation, 2);
+    world.close().await
+}
+
 /// It is tried as often as it is configured, and not for ever. What was said is not lost.
 async fn dies_at_start(cli: Cli) -> Outcome {
     let world = World::with(cli, "otherwise = \"I say.\"", |config| {
@@ -590,5 +655,95 @@ async fn second_server(cli: Cli) -> Outcome {
     let head = world.at_rest(session).await;
     assert_eq!(head.generation, 1);
     assert!(world.has_file("new.txt"));
+    world.close().await
+}
+
+/// A project within the roots, and a folder outside of them.
+fn project(world: &World) -> (std::path::PathBuf, TempDir) {
+    let project = world.lab.work().join("project");
+    std::fs::create_dir(&project).unwrap();
+    (project, TempDir::new().unwrap())
+}
+
+async fn failed_for(world: &World, session: SessionId, generation: u64) {
+    let is_so = |head: &Head| head.state() == State::Failed && head.generation == generation;
+    let head = world.until(session, "failed", is_so).await;
+    let failure = head.failure.unwrap();
+    assert!(failure.contains("leads to another place now"), "{failure}");
+    assert!(failure.contains("put it back, or start a session there"), "{failure}");
+    let started = |h: &Happening| matches!(h, Happening::ProcessStarted(_));
+    assert_eq!(world.count(session, started).await, 1, "there was no other process");
+}
+
+/// What leads out of the roots is not followed, however it was when the session was made.
+async fn folder_becomes_a_link(cli: Cli) -> Outcome {
+    const TOLD: &str = r#"
+otherwise = "Hello."
+
+[[answer]]
+when = { text = "Write it" }
+tool = { name = "Write", input = { file_path = "${cwd}/new.txt", content = "new\n" } }
+"#;
+    let world = World::new(cli, TOLD).await;
+    let (project, outside) = project(&world);
+    let mut new = world.new_session("Write it.");
+    new.folder = project.display().to_string();
+    let session = world.client.create_session(&new).await?.session;
+    let asked = world.asked(session).await;
+    world.answer(&asked, Answer::deny("not yet")).await;
+    world.at_rest(session).await;
+    // Beside the folder of the session, one that its tools may use.
+    let beside = world.lab.work().join("beside");
+    std::fs::create_dir(&beside)?;
+    let mut new = world.new_session("Hello.");
+    new.options.add_dirs = vec![beside.display().to_string()];
+    let other = world.client.create_session(&new).await?.session;
+    world.at_rest(other).await;
+    for session in [session, other] {
+        world.stop(session).await;
+    }
+
+    for folder in [&project, &beside] {
+        std::fs::rename(folder, folder.with_extension("old"))?;
+        std::os::unix::fs::symlink(outside.path(), folder)?;
+    }
+    let before = world.lab.model().model_requests().len();
+    for session in [session, other] {
+        world.say(session, "Write it now.").await;
+        failed_for(&world, session, 2).await;
+    }
+    let fork = world.client.fork(session, &ForkSession::default()).await.unwrap_err();
+    assert_eq!(fork.problem().unwrap().status(), 422, "{fork}");
+    assert_eq!(world.lab.model().model_requests().len(), before);
+    assert_eq!(std::fs::read_dir(outside.path())?.count(), 0);
+
+    for folder in [&project, &beside] {
+        std::fs::remove_file(folder)?;
+        std::fs::rename(folder.with_extension("old"), folder)?;
+    }
+    for session in [session, other] {
+        world.client.resume(session).await?;
+        world.until(session, "at work", |head| head.usage.turns == 2 || head.is_asking()).await;
+        world.stop(session).await;
+    }
+    world.close().await
+}
+
+async fn fewer_roots(cli: Cli) -> Outcome {
+    let world = World::new(cli, "otherwise = \"I say.\"").await;
+    let (project, outside) = project(&world);
+    let mut new = world.new_session("One.");
+    new.folder = project.display().to_string();
+    let session = world.client.create_session(&new).await?.session;
+    world.at_rest(session).await;
+    let work = world.lab.work();
+    let other = outside.path().canonicalize()?;
+    let world = world.restart_with(|config| config.roots = vec![other]).await;
+    world.say(session, "Two.").await;
+    failed_for(&world, session, 2).await;
+    let world = world.restart_with(|config| config.roots = vec![work]).await;
+    world.client.resume(session).await?;
+    world.at_rest(session).await;
+    assert_eq!(world.texts(session).await, ["I say.", "I say."]);
     world.close().await
 }

@@ -3,9 +3,10 @@
 use std::time::Duration;
 
 use countersign_server::client::Followed;
+use countersign_server::service::ForkSession;
 use countersign_server::session::{
-    Answer, ApprovalKind, ApprovePlan, Happening, KeepPlanning, Parent, PlanWay, QuestionAnswer,
-    Reply, Skip, Stage, State, TurnEnd,
+    Allow, Answer, ApprovalKind, ApprovePlan, Happening, KeepPlanning, NewRule, Parent, PlanWay,
+    QuestionAnswer, Reply, Skip, Stage, State, TurnEnd,
 };
 use libtest_mimic::Trial;
 
@@ -18,6 +19,7 @@ pub(crate) fn trials() -> Vec<Trial> {
         on_all("plans::keep_planning", keep_planning),
         on_all("plans::edited", edited),
         on_all("plans::clear_context", clear_context),
+        on_all("plans::clear_context_keeps_rules_and_budget", inherited),
         on_all("plans::clear_context_while_parked", clear_context_parked),
         on_all("plans::parked_and_approved", parked_and_approved),
         on_all("plans::entering_plan_mode", entering),
@@ -151,6 +153,56 @@ async fn afresh(world: &World, asked: &countersign_server::session::Approval) {
     assert!(world.has_file("fresh.txt") && !world.has_file("new.txt"));
     assert_eq!(world.last_text(child).await, "It is done afresh.");
     assert_eq!(world.stages(asked.session).await, [Stage::Done]);
+}
+
+/// What was allowed for the session is allowed for the one that carries out its plan and for a copy; what
+/// is spent is spent for the first.
+async fn inherited(cli: Cli) -> Outcome {
+    const WITH_RULE: &str = r##"
+otherwise = "Done."
+
+[[answer]]
+when = { text = '/Touch|Implement the following plan/' }
+tool = { name = "Bash", input = { command = "touch it.txt" } }
+
+[[answer]]
+when = { text = "Make a plan" }
+tool = { name = "Write", input = { file_path = "${plan_file}", content = "# Plan\n\n1. Do it.\n" } }
+
+[[answer]]
+when = { tool = "Write" }
+tool = { name = "ExitPlanMode", input = {} }
+"##;
+    let world = World::new(cli, WITH_RULE).await;
+    let mut new = world.new_session("Touch one.");
+    new.options.limits.budget_usd = Some(10.0);
+    let session = world.client.create_session(&new).await?.session;
+    let asked = world.asked(session).await;
+    let rule =
+        NewRule { tool: "Bash".to_owned(), content: Some("touch:*".to_owned()), destination: None };
+    let allow = Allow { rules: vec![rule], ..Allow::default() };
+    world.answer(&asked, Answer::Allow(allow)).await;
+    world.at_rest(session).await;
+    world.client.set_mode(session, "plan".into()).await?;
+    world.until(session, "in plan mode", |head| head.mode.as_str() == "plan").await;
+    world.say(session, "Make a plan.").await;
+    let asked = world.asked(session).await;
+    let parent = world.head(session).await;
+    world.answer(&asked, Answer::Plan(approve(PlanWay::ClearContext))).await;
+    let child = world.client.approval(asked.id).await?.given.unwrap().child.unwrap();
+    let head = world.at_rest(child).await;
+    assert_eq!(world.stages(child).await, [], "nobody was asked");
+    assert_eq!(head.rules.rules[0].approval, parent.rules.rules[0].approval);
+    let left = head.options.limits.budget_usd.unwrap();
+    assert!((left - (10.0 - parent.usage.cost_usd)).abs() < 1e-9 && left < 10.0, "{left}");
+
+    world.at_rest(session).await;
+    let fork = ForkSession { prompt: Some("Touch two.".to_owned()), ..ForkSession::default() };
+    let copy = world.client.fork(session, &fork).await?.session;
+    let head = world.head(copy).await;
+    assert_eq!(head.options.limits.budget_usd, Some(10.0));
+    assert_eq!(head.rules.rules.len(), 1);
+    world.close().await
 }
 
 async fn clear_context_parked(cli: Cli) -> Outcome {

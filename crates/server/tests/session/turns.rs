@@ -5,7 +5,8 @@ use std::time::Duration;
 use countersign_server::id::TurnId;
 use countersign_server::service::{ForkSession, NewMessage};
 use countersign_server::session::{
-    Allow, Answer, ApprovalAnswered, By, Happening, Head, Image, InterruptAsked, Stage, State, TurnCause, TurnEnd,
+    Allow, Answer, ApprovalAnswered, By, Happening, Head, Image, InterruptAsked, Stage, State,
+    TurnCause, TurnEnd,
 };
 use countersign_server::store::Write;
 use libtest_mimic::Trial;
@@ -22,6 +23,9 @@ pub(crate) fn trials() -> Vec<Trial> {
         on_all("turns::another_mode", another_mode),
         on_all("turns::of_two_wishes_the_last_is_granted", two_wishes),
         on_all("turns::queued_messages", queued),
+        on_all("turns::a_message_into_a_turn_that_runs_a_tool", now_in_a_tool_turn),
+        on_all("turns::a_message_into_a_turn_that_only_speaks", now_in_a_text_turn),
+        on_all("turns::a_message_behind_a_result_is_not_lost", behind_a_result),
         on_all("turns::a_picture", picture),
         on_all("turns::a_task_in_the_background", background),
         on_all("turns::stopped_and_resumed", stopped),
@@ -35,6 +39,8 @@ pub(crate) fn trials() -> Vec<Trial> {
         on_all("turns::the_server_stops_while_one_runs", server_stops),
         on_all("turns::the_transcript_is_lost", transcript_lost),
         on_all("turns::the_home_folder_is_lost", home_lost),
+        on_all("turns::forked_when_the_home_folder_is_lost", forked_without_home),
+        on_all("turns::forked_when_the_transcript_is_lost", forked_without_transcript),
     ]
     .into_iter()
     .flatten()
@@ -454,9 +460,8 @@ async fn killed_at_work(cli: Cli) -> Outcome {
     if is_real {
         world.file("ran.txt").await;
     } else {
-        let is_out = |head: &Head| {
-            head.approvals.values().any(|pending| pending.stage == Stage::Delivered)
-        };
+        let is_out =
+            |head: &Head| head.approvals.values().any(|pending| pending.stage == Stage::Delivered);
         world.until(session, "at work", is_out).await;
     }
     world.kill_cli(session).await;
@@ -487,13 +492,15 @@ async fn server_stops(cli: Cli) -> Outcome {
     let world = world.restart().await;
     world.at_rest(session).await;
     assert_eq!(world.last_text(session).await, "I go on.");
-    let ended = world.happenings(session).await.into_iter().filter_map(|happening| match happening {
-        Happening::TurnEnded(ended) => Some((ended.turn, ended.end)),
-        _ => None,
-    });
+    let ended =
+        world.happenings(session).await.into_iter().filter_map(|happening| match happening {
+            Happening::TurnEnded(ended) => Some((ended.turn, ended.end)),
+            _ => None,
+        });
     assert_eq!(ended.collect::<Vec<_>>(), [(turn, TurnEnd::Done)]);
     assert_eq!(world.stages(session).await, [Stage::Unknown], "it is not run again");
-    let failed = |happening: &Happening| matches!(happening, Happening::ProcessEnded(e) if e.failed);
+    let failed =
+        |happening: &Happening| matches!(happening, Happening::ProcessEnded(e) if e.failed);
     assert_eq!(world.count(session, failed).await, 0);
     world.close().await
 }
@@ -532,5 +539,154 @@ async fn home_lost(cli: Cli) -> Outcome {
     let head = world.at_rest(session).await;
     assert_eq!(head.conversation.id, before.conversation.id);
     assert_eq!(world.last_text(session).await, "I say.");
+    world.close().await
+}
+
+/// Of a conversation with three answers, a session and the name of the second answer.
+async fn three_answers(world: &World) -> (countersign_server::id::SessionId, String) {
+    let session = world.create("My number is 41.").await;
+    world.at_rest(session).await;
+    world.say(session, "My number is 42.").await;
+    world.at_rest(session).await;
+    let second = world.last_uuid(session).await;
+    world.say(session, "My number is 43.").await;
+    world.at_rest(session).await;
+    world.stop(session).await;
+    (session, second)
+}
+
+/// What the model was last asked.
+fn last_request(world: &World) -> String {
+    format!("{:?}", world.lab.model().model_requests().last().unwrap())
+}
+
+/// The store has the transcript, so a copy of it can be made, too, and go on.
+async fn forked_without_home(cli: Cli) -> Outcome {
+    let world = World::new(cli, "otherwise = \"I say.\"").await;
+    let (session, second) = three_answers(&world).await;
+    std::fs::remove_dir_all(world.lab.home().join(".claude/projects"))?;
+    for (at, knows_all) in [(Some(second), false), (None, true)] {
+        let fork = ForkSession { at, prompt: Some("Which?".to_owned()), title: None };
+        let made = world.client.fork(session, &fork).await?.session;
+        let head = world.at_rest(made).await;
+        let log = world.log(made).await.join("\n");
+        assert_eq!((head.generation, head.conversation.retell), (1, false), "a copy:\n{log}");
+        let anew = world.count(made, |h| matches!(h, Happening::Noted(_))).await;
+        assert_eq!(anew, 0, "{:?}", world.log(made).await);
+        let is_real = matches!(cli, Cli::Real(_));
+        let knows = |text: &str| !is_real || last_request(&world).contains(text);
+        assert!(knows("number is 41.") && knows("number is 42."));
+        assert!(!is_real || knows("number is 43.") == knows_all, "{}", last_request(&world));
+        world.stop(made).await;
+        world.say(made, "And now?").await;
+        assert_eq!(world.at_rest(made).await.conversation.id, head.conversation.id);
+        assert!(knows("number is 41.") && knows("Which?"));
+    }
+    world.close().await
+}
+
+/// Nobody has the transcript. What the model is told is what the copy would have had.
+async fn forked_without_transcript(cli: Cli) -> Outcome {
+    let world = World::new(cli, "otherwise = \"I say.\"").await;
+    let (session, second) = three_answers(&world).await;
+    std::fs::remove_dir_all(world.lab.home().join(".claude/projects"))?;
+    let store = rusqlite::Connection::open(world.store_file())?;
+    store.execute("DELETE FROM transcripts", ())?;
+    for (at, knows_all) in [(Some(second), false), (None, true)] {
+        let fork = ForkSession { at, prompt: Some("Which?".to_owned()), title: None };
+        let made = world.client.fork(session, &fork).await?.session;
+        let head = world.at_rest(made).await;
+        assert!(!head.conversation.retell, "it was told");
+        assert_eq!(world.last_text(made).await, "I say.");
+        if matches!(cli, Cli::Real(_)) {
+            let asked = last_request(&world);
+            assert!(asked.contains("transcript of our conversation was lost"), "{asked}");
+            let knows = |number: &str| asked.contains(&format!("number is {number}."));
+            assert!(knows("41") && knows("42"), "{asked}");
+            assert_eq!(knows("43"), knows_all, "{asked}");
+        }
+    }
+    world.close().await
+}
+
+/// Says something that goes into the turn that is running.
+async fn say_now(world: &World, session: countersign_server::id::SessionId, text: &str) {
+    let new = NewMessage { text: text.to_owned(), now: true, ..NewMessage::default() };
+    let message = world.client.send(session, &new).await.unwrap().message;
+    let is_sent =
+        |head: &Head| head.turn.as_ref().is_some_and(|turn| turn.messages.contains(&message));
+    world.until(session, "told", is_sent).await;
+}
+
+/// Who is told something while a tool runs has it in the same turn.
+async fn now_in_a_tool_turn(cli: Cli) -> Outcome {
+    const SLOW: &str = r#"
+otherwise = "I should not be here."
+
+[[answer]]
+when = { text = "Begin" }
+tool = { name = "Bash", input = { command = "touch ran.txt; sleep 2" }, takes = "2s" }
+
+[[answer]]
+when = { tool = "Bash" }
+text = "It has run."
+"#;
+    let world = World::new(cli, SLOW).await;
+    let session = world.create("Begin.").await;
+    let asked = world.asked(session).await;
+    world.answer(&asked, Answer::allow()).await;
+    let is_out =
+        |head: &Head| head.approvals.values().any(|pending| pending.stage == Stage::Delivered);
+    world.until(session, "at work", is_out).await;
+    say_now(&world, session, "By the way.").await;
+    world.at_rest(session).await;
+    assert_eq!(world.turn_ends(session).await, [TurnEnd::Done], "it is one turn");
+    assert_eq!(world.texts(session).await.len(), 1);
+    if matches!(cli, Cli::Real(_)) {
+        assert!(last_request(&world).contains("By the way."), "{}", last_request(&world));
+    }
+    world.close().await
+}
+
+const SLOW_TALK: &str = r#"
+otherwise = "I am lost."
+
+[[answer]]
+when = { text = '/Two|restarted while you were working/' }
+text = "Second."
+delay = "1s"
+
+[[answer]]
+when = { text = "One" }
+text = "First."
+delay = "1s"
+"#;
+
+/// In a turn that only speaks there is no place for it: it is the next one.
+async fn now_in_a_text_turn(cli: Cli) -> Outcome {
+    let world = World::new(cli, SLOW_TALK).await;
+    let session = world.create("One.").await;
+    world.until(session, "at work", |head| head.turn.is_some()).await;
+    say_now(&world, session, "Two.").await;
+    world.at_rest(session).await;
+    assert_eq!(world.texts(session).await, ["First.", "Second."]);
+    assert_eq!(world.turn_ends(session).await, [TurnEnd::Done, TurnEnd::Done]);
+    let head = world.head(session).await;
+    assert_eq!((head.usage.turns, head.state()), (2, State::Ready));
+    world.close().await
+}
+
+/// The CLI is lost when it has a message that it did not come to, or has only begun with.
+async fn behind_a_result(cli: Cli) -> Outcome {
+    let world = World::new(cli, SLOW_TALK).await;
+    let session = world.create("One.").await;
+    world.until(session, "at work", |head| head.turn.is_some()).await;
+    say_now(&world, session, "Two.").await;
+    let head = world.until(session, "at the result", |head| head.usage.turns == 1).await;
+    assert_eq!(head.turn.unwrap().messages.len(), 1, "it is the next turn's");
+    world.kill_cli(session).await;
+    let head = world.until(session, "at rest", |head| head.usage.turns == 2).await;
+    assert_eq!((head.generation, head.turn, head.queue.len()), (2, None, 0));
+    assert_eq!(world.texts(session).await, ["First.", "Second."]);
     world.close().await
 }

@@ -6,6 +6,10 @@ use crate::session::event::{
     ApprovalClosed, ApprovalEnd, GoesOn, Happening, ProcessEnded, TurnEnd, TurnEnded,
 };
 
+/// What the model is told when its turn goes on.
+const RESTARTED: &str = "The program that you run in was restarted while you were working. Go on \
+                         where you were.";
+
 impl Head {
     /// What happens when the process is gone: nothing that may have run is asked for again, what a
     /// person is asked stays open, and a turn that was running goes on with the next process.
@@ -43,11 +47,10 @@ impl Head {
             && is_wanted
             && (!is_asked || !unknown.is_empty())
         {
-            let mut say = vec![
-                "The program that you run in was restarted while you were working. Go on where \
-                 you were."
-                    .to_owned(),
-            ];
+            // What was to be said before may not have been read: it is said again, with more.
+            let earlier = self.goes_on.as_ref().filter(|goes_on| goes_on.turn == turn.id);
+            let mut say =
+                vec![earlier.map_or_else(|| RESTARTED.to_owned(), |earlier| earlier.say.clone())];
             say.extend(unknown.into_iter().map(|pending| {
                 let call = pending.tool_use_id.as_deref().unwrap_or("unknown");
                 let tool = &pending.tool;

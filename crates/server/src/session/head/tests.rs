@@ -136,6 +136,35 @@ fn the_first_answer_wins_and_goes_out_once() {
     assert_eq!(story.deliver(approval), Err(Refused::NotOpen(approval)));
 }
 
+/// The process that would have told the model is lost before it did, and so is another call.
+#[test]
+fn what_is_unknown_is_told_though_another_process_is_lost() {
+    let mut story = Story::new();
+    story.say("go");
+    story.run();
+    let [one, two] = [(); 2].map(|()| {
+        let approval = story.ask(ApprovalKind::Tool);
+        story.answer(approval, Answer::allow()).unwrap();
+        approval
+    });
+    story.deliver(one).unwrap();
+    story.lose();
+    let generation = story.head.generation + 1;
+    story.then(ProcessStarting { generation });
+    story.deliver(two).unwrap();
+    story.lose();
+    let say = story.head.goes_on.as_ref().unwrap().say.clone();
+    for approval in [one, two] {
+        assert_eq!(say.matches(&format!("toolu_{approval}")).count(), 1, "{say}");
+    }
+    assert_eq!(say.matches("was restarted").count(), 1, "{say}");
+    // And though nothing else is lost with the next one.
+    let generation = story.head.generation + 1;
+    story.then(ProcessStarting { generation });
+    story.lose();
+    assert_eq!(story.head.goes_on.unwrap().say, say);
+}
+
 #[test]
 fn a_call_that_may_have_run_is_not_asked_for_again() {
     let mut story = Story::new();

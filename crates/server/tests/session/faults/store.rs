@@ -2,20 +2,28 @@
 
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use countersign::Environment;
+use countersign::park::ParkingToken;
+use countersign::process::Mark;
+use countersign::store::SessionStore;
+use countersign_lab::Lab;
 use countersign_server::access::{Clock, ManualClock};
 use countersign_server::bus::Bus;
 use countersign_server::client::ClientError;
 use countersign_server::config::{Config, Roots};
 use countersign_server::hub::{Hub, Settings};
-use countersign_server::id::SessionId;
+use countersign_server::id::{ApprovalId, MessageId, SessionId};
 use countersign_server::service::{Caller, NewMessage, Service};
-use countersign_server::session::{Answer, By, Head, Stage, State, TurnEnd};
-use countersign_server::store::{SqliteSettings, SqliteStore};
-use jiff::SignedDuration;
-use libtest_mimic::Trial;
+use countersign_server::session::{Answer, Approval, By, Event, Head, Stage, State, TurnEnd};
+use countersign_server::store::{
+    ApprovalFilter, AuditEntry, AuditFilter, Page, ServerRun, SessionFilter, SqliteSettings,
+    SqliteStore, Store, StoreError, StoreFuture, StoredMessage, Totals, Write, WriteError, Written,
+};
+use jiff::{SignedDuration, Timestamp};
+use libtest_mimic::{Failed, Trial};
 use tempfile::TempDir;
 
 use crate::asking::WRITE;
@@ -31,6 +39,7 @@ pub(super) fn trials() -> Vec<Trial> {
         simulated("faults::who_answers_goes_away_before_it_is_written", goes_away),
         simulated("faults::the_store_is_moved_away", moved_away),
         simulated("faults::the_clock_jumps", clock_jumps),
+        simulated("faults::an_answer_cannot_be_read_at_first", unread_answer),
     ]
     .into_iter()
     .flatten()
@@ -191,6 +200,48 @@ struct Small {
 }
 
 impl Small {
+    async fn new(
+        lab: &Lab,
+        data: &TempDir,
+        settings: SqliteSettings,
+        wrap: impl FnOnce(Arc<dyn Store>) -> Arc<dyn Store>,
+        change: impl FnOnce(&mut Settings),
+    ) -> Result<Self, Failed> {
+        let bus = Arc::new(Bus::new());
+        let file = data.path().join("store");
+        let store = SqliteStore::open_with(file, Arc::clone(&bus), settings).await?;
+        let (program, environment) = lab.for_a_client()?;
+        let roots = Roots::new(&[lab.work()])?;
+        let mut settings = Settings {
+            cli: Some(program),
+            environment: Environment::replace(environment),
+            roots: roots.clone(),
+            shutdown_within: Duration::from_secs(5),
+            ..Settings::default()
+        };
+        change(&mut settings);
+        let hub = Hub::new(wrap(Arc::new(store)), bus, settings);
+        hub.recover().await?;
+        let service = Service::new(Arc::clone(&hub), roots);
+        Ok(Self { hub, service, caller: Caller::new(By::Server) })
+    }
+
+    /// A session that begins with a prompt.
+    async fn create(&self, lab: &Lab) -> Result<SessionId, Failed> {
+        let new = serde_json::json!({
+            "folder": lab.work(), "prompt": "Write it.", "options": {"setting_sources": []},
+        });
+        let made = self.service.create(&self.caller, serde_json::from_value(new)?).await?;
+        Ok(made.receipt.session)
+    }
+
+    async fn close(self, lab: Lab) -> Outcome {
+        self.hub.close().await;
+        self.hub.store().close().await?;
+        lab.close().await?;
+        Ok(())
+    }
+
     async fn until(&self, session: SessionId, is_so: impl Fn(&Head) -> bool) -> Arc<Head> {
         let mut news = self.hub.bus().subscribe(session);
         let wait = async {
@@ -202,7 +253,14 @@ impl Small {
                 news.recv().await.ok();
             }
         };
-        tokio::time::timeout(Duration::from_secs(60), wait).await.unwrap()
+        match tokio::time::timeout(Duration::from_secs(60), wait).await {
+            Ok(head) => head,
+            Err(_) => {
+                let events = self.hub.store().events(session, 0, usize::MAX).await.unwrap();
+                let kinds = events.iter().map(|event| format!("{:?}", event.happening));
+                panic!("the session does not get there:\n{}", kinds.collect::<Vec<_>>().join("\n"))
+            }
+        }
     }
 }
 
@@ -212,32 +270,14 @@ async fn clock_jumps(cli: Cli) -> Outcome {
     let lab = lab(cli, WRITE).await;
     let data = TempDir::new()?;
     let clock = Arc::new(ManualClock::new("2026-03-04T05:06:07Z".parse()?));
-    let bus = Arc::new(Bus::new());
     let settings =
         SqliteSettings { clock: Arc::clone(&clock) as Arc<dyn Clock>, ..Default::default() };
-    let store =
-        SqliteStore::open_with(data.path().join("store"), Arc::clone(&bus), settings).await?;
-    let (program, environment) = lab.for_a_client()?;
     let hour = Duration::from_secs(60 * 60);
-    let settings = Settings {
-        cli: Some(program),
-        environment: Environment::replace(environment),
-        park_after: hour,
-        idle_after: hour,
-        shutdown_within: Duration::from_secs(5),
-        ..Settings::default()
+    let change = |settings: &mut Settings| {
+        (settings.park_after, settings.idle_after) = (hour, hour);
     };
-    let hub = Hub::new(Arc::new(store), bus, settings);
-    hub.recover().await?;
-    let service = Service::new(Arc::clone(&hub), Roots::new(&[lab.work()])?);
-    let caller = Caller::new(By::Server);
-    let small = Small { hub, service, caller };
-
-    let new = serde_json::json!({
-        "folder": lab.work(), "prompt": "Write it.", "options": {"setting_sources": []},
-    });
-    let made = small.service.create(&small.caller, serde_json::from_value(new)?).await?;
-    let session = made.receipt.session;
+    let small = Small::new(&lab, &data, settings, |store| store, change).await?;
+    let session = small.create(&lab).await?;
     let head = small.until(session, Head::is_asking).await;
     let approval = *head.approvals.keys().next().unwrap();
     // A year on. Everybody looks again, and nothing is done for it.
@@ -256,8 +296,129 @@ async fn clock_jumps(cli: Cli) -> Outcome {
     assert_eq!(seqs, (1..=head.seq).collect::<Vec<_>>());
     assert!(events.is_sorted_by_key(|event| event.position));
     assert!(!events.is_sorted_by_key(|event| event.at), "times are what the clock said");
-    small.hub.close().await;
-    small.hub.store().close().await?;
-    lab.close().await?;
+    small.close(lab).await
+}
+
+/// A store in which approvals cannot be read for a while.
+struct Unread {
+    store: Arc<dyn Store>,
+    /// How often it still fails.
+    left: AtomicUsize,
+}
+
+/// What goes to the store as it is.
+macro_rules! forward {
+    ($(fn $name:ident(&self $(, $argument:ident: $of:ty)*) -> $made:ty;)*) => {
+        $(fn $name(&self $(, $argument: $of)*) -> StoreFuture<'_, $made> {
+            self.store.$name($($argument),*)
+        })*
+    };
+}
+
+impl Store for Unread {
+    fn approval(&self, approval: ApprovalId) -> StoreFuture<'_, Option<Approval>> {
+        let less = |left: usize| left.checked_sub(1);
+        if self.left.fetch_update(Ordering::SeqCst, Ordering::SeqCst, less).is_ok() {
+            let error = std::io::Error::other("the disk is asleep");
+            return Box::pin(async { Err(StoreError::Unavailable(error.into())) });
+        }
+        self.store.approval(approval)
+    }
+
+    fn write(&self, write: Write) -> StoreFuture<'_, Written, WriteError> {
+        self.store.write(write)
+    }
+
+    fn delete(&self, session: SessionId, by: By) -> StoreFuture<'_, (), WriteError> {
+        self.store.delete(session, by)
+    }
+
+    fn all_events<'a>(
+        &'a self,
+        after: u64,
+        kinds: &'a [&'a str],
+        limit: usize,
+    ) -> StoreFuture<'a, Vec<Arc<Event>>> {
+        self.store.all_events(after, kinds, limit)
+    }
+
+    fn cursor<'a>(&'a self, name: &'a str) -> StoreFuture<'a, Option<u64>> {
+        self.store.cursor(name)
+    }
+
+    fn set_cursor<'a>(&'a self, name: &'a str, position: u64) -> StoreFuture<'a, ()> {
+        self.store.set_cursor(name, position)
+    }
+
+    fn transcripts(&self) -> Arc<dyn SessionStore> {
+        self.store.transcripts()
+    }
+
+    forward! {
+        fn head(&self, session: SessionId) -> Option<Arc<Head>>;
+        fn sessions(&self, filter: SessionFilter) -> Page<Arc<Head>>;
+        fn unsettled(&self) -> Vec<SessionId>;
+        fn open_since_before(
+            &self, time: Timestamp, limit: usize
+        ) -> Vec<(SessionId, ApprovalId)>;
+        fn events(&self, session: SessionId, after: u64, limit: usize) -> Vec<Arc<Event>>;
+        fn events_before(&self, session: SessionId, before: u64, limit: usize) -> Vec<Arc<Event>>;
+        fn last_position(&self) -> u64;
+        fn parking_token(&self, approval: ApprovalId) -> Option<ParkingToken>;
+        fn approvals(&self, filter: ApprovalFilter) -> Page<Approval>;
+        fn message(&self, message: MessageId) -> Option<StoredMessage>;
+        fn queued_messages(&self, session: SessionId) -> Vec<StoredMessage>;
+        fn audit(&self, filter: AuditFilter) -> Page<AuditEntry>;
+        fn note_in_audit(&self, entry: AuditEntry) -> ();
+        fn totals(&self) -> Totals;
+        fn begin_run(&self, run: ServerRun) -> Vec<ServerRun>;
+        fn end_run(&self, mark: Mark) -> ();
+        fn forget_commands(&self, before: Timestamp) -> u64;
+        fn forget_audit(&self, before: Timestamp) -> u64;
+        fn backup(&self, to: PathBuf) -> ();
+        fn check(&self) -> ();
+        fn close(&self) -> ();
+    }
+}
+
+/// An answer that is on disk and cannot be read is not forgotten: neither when its call comes back, nor
+/// when the model is told of it.
+async fn unread_answer(cli: Cli) -> Outcome {
+    const AGAIN: &str = r#"
+otherwise = "That was it."
+
+[[answer]]
+when = { text = '/Write it|Make the call again/' }
+tool = { name = "Write", input = { file_path = "${cwd}/new.txt", content = "new\n" } }
+"#;
+    for is_brought_back in [true, false] {
+        let lab = lab(cli, AGAIN).await;
+        let data = TempDir::new()?;
+        let unread = Arc::new(std::sync::OnceLock::new());
+        let kept = Arc::clone(&unread);
+        let wrap = move |store| {
+            let store = Arc::new(Unread { store, left: AtomicUsize::new(0) });
+            kept.set(Arc::clone(&store)).ok().unwrap();
+            store as Arc<dyn Store>
+        };
+        let change = |settings: &mut Settings| settings.park_after = Duration::ZERO;
+        let small = Small::new(&lab, &data, Default::default(), wrap, change).await?;
+        let session = small.create(&lab).await?;
+        let head = small.until(session, |head| head.state() == State::Parked).await;
+        if !is_brought_back {
+            std::fs::remove_dir_all(lab.home().join(".claude/projects"))?;
+            let store = rusqlite::Connection::open(data.path().join("store"))?;
+            store.execute("DELETE FROM transcripts", ())?;
+        }
+        let approval = *head.approvals.keys().next().unwrap();
+        small.service.answer(&small.caller, approval, Answer::allow()).await?;
+        // The one that answers has read it already.
+        unread.get().unwrap().left.store(2, Ordering::SeqCst);
+        small.until(session, |head| head.turn.is_none() && head.approvals.is_empty()).await;
+        assert!(lab.work().join("new.txt").exists(), "brought back: {is_brought_back}");
+        let stored = small.service.approval(approval).await?;
+        assert_eq!(stored.stage, Stage::Done);
+        small.close(lab).await?;
+    }
     Ok(())
 }
