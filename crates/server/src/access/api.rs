@@ -166,10 +166,11 @@ async fn list_tokens(State(access): State<Arc<Access>>, _: Admin) -> Result<Json
 )]
 async fn create_token(
     State(access): State<Arc<Access>>,
-    _: Admin,
+    Admin(identity): Admin,
     Json(CreateToken { name, scope, expires_at }): Json<CreateToken>,
 ) -> Result<(StatusCode, Json<CreatedToken>), Problem> {
-    let (secret, token) = access.create_token(NewToken { name, scope, expires_at }).await?;
+    let new = NewToken { name, scope, expires_at };
+    let (secret, token) = access.create_token_by(identity.by(), new).await?;
     let created = CreatedToken { secret: secret.expose().to_owned(), token: token.into() };
     Ok((StatusCode::CREATED, Json(created)))
 }
@@ -186,10 +187,10 @@ async fn create_token(
 )]
 async fn revoke_token(
     State(access): State<Arc<Access>>,
-    _: Admin,
+    Admin(identity): Admin,
     Path(id): Path<TokenId>,
 ) -> Result<StatusCode, Problem> {
-    found(access.revoke_token(id).await?, "there is no such token")
+    found(access.revoke_token(identity.by(), id).await?, "there is no such token")
 }
 
 /// Lists the browsers that are signed in.
@@ -221,10 +222,10 @@ async fn list_browsers(
 )]
 async fn sign_out(
     State(access): State<Arc<Access>>,
-    _: Admin,
+    Admin(identity): Admin,
     Path(id): Path<BrowserId>,
 ) -> Result<StatusCode, Problem> {
-    found(access.logout(id).await?, "there is no such browser")
+    found(access.logout(identity.by(), id).await?, "there is no such browser")
 }
 
 fn found(found: bool, otherwise: &'static str) -> Result<StatusCode, Problem> {

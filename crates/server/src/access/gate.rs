@@ -4,9 +4,11 @@ use std::net::IpAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
+use countersign_protocol::RawJson;
 use http::header::AUTHORIZATION;
 use http::{HeaderMap, HeaderValue};
 use jiff::Timestamp;
+use serde_json::json;
 use thiserror::Error;
 
 use super::clock::Clock;
@@ -18,6 +20,8 @@ use super::secret::{self, NoRandomness, SecretHash};
 use super::store::{AccessStore, AccessStoreError, BrowserRecord, LoginCodeRecord, TokenRecord};
 use crate::config::Secret;
 use crate::id::{BrowserId, TokenId};
+use crate::session::By;
+use crate::store::AuditEntry;
 use crate::web::problem::{self, Problem};
 
 /// How long a link can be used.
@@ -223,10 +227,41 @@ impl Access {
     ///
     /// The name or the time cannot be used, or the token could not be kept.
     pub async fn create_token(&self, new: NewToken) -> Result<(Secret, TokenRecord), AccessError> {
+        self.create_token_by(By::Server, new).await
+    }
+
+    /// Makes a token for somebody.
+    ///
+    /// # Errors
+    ///
+    /// As [`create_token`](Self::create_token).
+    pub async fn create_token_by(
+        &self,
+        by: By,
+        new: NewToken,
+    ) -> Result<(Secret, TokenRecord), AccessError> {
         let (text, token) = self.make_token(new)?;
         self.store.add_token(token.clone()).await?;
-        tracing::info!(token = %token.id, scope = %token.scope, "made a token");
+        self.made_token(by, &token).await;
         Ok((text, token))
+    }
+
+    /// Takes note of a token that was made.
+    pub(super) async fn made_token(&self, by: By, token: &TokenRecord) {
+        tracing::info!(token = %token.id, scope = %token.scope, "made a token");
+        let TokenRecord { id, name, scope, expires_at, .. } = token;
+        let what = json!({"token": id, "name": name, "scope": scope, "expires_at": expires_at});
+        self.note("token.created", by, what).await;
+    }
+
+    /// Adds to the audit what has happened. That it cannot be done does not undo it.
+    async fn note(&self, kind: &str, by: By, what: serde_json::Value) {
+        let detail = RawJson::from(json!({"what": what}));
+        let (at, kind) = (self.now(), kind.to_owned());
+        let entry = AuditEntry { at, kind, session: None, approval: None, by, detail };
+        if let Err(error) = self.store.note(entry).await {
+            tracing::error!(%error, "something is missing in the audit");
+        }
     }
 
     /// A token that is not kept yet.
@@ -264,10 +299,11 @@ impl Access {
     /// # Errors
     ///
     /// The store could not do it; the token may still be valid then.
-    pub async fn revoke_token(&self, id: TokenId) -> Result<bool, AccessStoreError> {
+    pub async fn revoke_token(&self, by: By, id: TokenId) -> Result<bool, AccessStoreError> {
         let found = self.store.revoke_token(id, self.now()).await?;
         if found {
             tracing::info!(token = %id, "revoked a token");
+            self.note("token.revoked", by, json!({"token": id})).await;
         }
         Ok(found)
     }
@@ -294,6 +330,8 @@ impl Access {
             expires_at,
         };
         self.store.add_login_code(record).await?;
+        let what = json!({"scope": identity.scope, "expires_at": expires_at});
+        self.note("login_link.created", identity.by(), what).await;
         Ok((Secret::new(format!("{}/login#{}", self.url, code.expose())), expires_at))
     }
 
@@ -304,7 +342,11 @@ impl Access {
     /// The code is not valid, or not any more.
     pub async fn login(&self, code: &str, from: IpAddr) -> Result<Login, Refusal> {
         let refused = match self.try_login(code).await {
-            Ok(login) => {
+            Ok((login, name)) => {
+                let (token, scope) = (login.browser.token, login.browser.scope);
+                let by = By::Person { name, token, from: Some(from.to_string()) };
+                let what = json!({"browser": login.browser.id, "scope": scope});
+                self.note("browser.signed_in", by, what).await;
                 tracing::info!(browser = %login.browser.id, token = %login.browser.token, %from, "signed in");
                 return Ok(login);
             }
@@ -313,7 +355,8 @@ impl Access {
         Err(self.refuse(refused, from, "link"))
     }
 
-    async fn try_login(&self, code: &str) -> Result<Login, Refusal> {
+    /// Lets a browser in, and says what the token is called.
+    async fn try_login(&self, code: &str) -> Result<(Login, String), Refusal> {
         if !secret::is_code(code) {
             return Err(Refusal::Malformed);
         }
@@ -332,7 +375,7 @@ impl Access {
             expires_at: after(now, BROWSER_IDLE),
         };
         self.store.add_browser(browser.clone()).await.map_err(unavailable)?;
-        Ok(Login { cookie: self.cookies.set(&value, BROWSER_IDLE), browser })
+        Ok((Login { cookie: self.cookies.set(&value, BROWSER_IDLE), browser }, token.name))
     }
 
     /// Whom a request with these headers comes from. A token counts before a cookie, and a token that
@@ -429,10 +472,11 @@ impl Access {
     /// # Errors
     ///
     /// The store could not do it; the browser may still be signed in then.
-    pub async fn logout(&self, browser: BrowserId) -> Result<bool, AccessStoreError> {
+    pub async fn logout(&self, by: By, browser: BrowserId) -> Result<bool, AccessStoreError> {
         let found = self.store.remove_browser(browser).await?;
         if found {
             tracing::info!(%browser, "signed out");
+            self.note("browser.signed_out", by, json!({"browser": browser})).await;
         }
         Ok(found)
     }

@@ -147,11 +147,12 @@ async fn logout(
     State(access): State<Arc<Access>>,
     Read(identity): Read,
 ) -> Result<Response, Problem> {
+    let by = identity.by();
     let Who::Browser { id, .. } = identity.who else {
         return Err(Problem::new(problem::BAD_REQUEST)
             .detail("only a browser can be signed out; a token is revoked instead"));
     };
-    access.logout(id).await.map_err(|error| Problem::unavailable(&error))?;
+    access.logout(by, id).await.map_err(|error| Problem::unavailable(&error))?;
     let cookie = access.cookies().clear();
     Ok((StatusCode::NO_CONTENT, [(SET_COOKIE, cookie)]).into_response())
 }

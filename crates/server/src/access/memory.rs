@@ -9,6 +9,7 @@ use jiff::Timestamp;
 use super::secret::SecretHash;
 use super::store::{AccessStore, BrowserRecord, LoginCodeRecord, StoreFuture, TokenRecord};
 use crate::id::{BrowserId, TokenId};
+use crate::store::AuditEntry;
 
 /// A store for tests: everything in it is gone with the process.
 #[derive(Debug, Default)]
@@ -114,6 +115,10 @@ impl AccessStore for MemoryAccess {
 
     fn remove_browser(&self, id: BrowserId) -> StoreFuture<'_, bool> {
         done(self.kept().browsers.remove(&id).is_some())
+    }
+
+    fn note(&self, _: AuditEntry) -> StoreFuture<'_, ()> {
+        done(())
     }
 
     fn forget_expired(&self, now: Timestamp) -> StoreFuture<'_, usize> {

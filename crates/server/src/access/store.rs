@@ -9,6 +9,7 @@ use thiserror::Error;
 use super::scope::Scope;
 use super::secret::SecretHash;
 use crate::id::{BrowserId, TokenId};
+use crate::store::AuditEntry;
 
 /// What a store gives back, later.
 pub type StoreFuture<'a, T> =
@@ -145,6 +146,9 @@ pub trait AccessStore: fmt::Debug + Send + Sync {
 
     /// Removes a browser session. Says whether there was one.
     fn remove_browser(&self, id: BrowserId) -> StoreFuture<'_, bool>;
+
+    /// Adds to the audit, which outlives all of it.
+    fn note(&self, entry: AuditEntry) -> StoreFuture<'_, ()>;
 
     /// Removes codes and browser sessions whose time is over, and says how many. Tokens stay: it is
     /// of interest later who had one.

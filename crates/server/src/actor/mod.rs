@@ -181,7 +181,7 @@ impl Actor {
         self.look().await;
         let generation = self.generation;
         let lost = |why: &str, failed| self.head.lose_process(why, failed);
-        let happens: Vec<Happening> = match leave {
+        let mut happens: Vec<Happening> = match leave {
             Leave::Closed(why) => lost(why, false),
             Leave::Parked => {
                 let mut happens = vec![Parked { generation }.into()];
@@ -205,6 +205,7 @@ impl Actor {
             }
             Leave::Unwritten => lost("what happened in it could not be written down", true),
         };
+        self.hub.add_inputs(&self.head, &mut happens).await;
         if let Err(error) = self.hub.write(self.id, happens).await {
             tracing::error!(session = %self.id, %error, "the end of a process was not written down");
         }

@@ -244,6 +244,8 @@ happenings! {
 
     /// A tool is about to be run, or to be asked about. Written before it is.
     ToolCalled = "tool.called";
+    /// What became of a call about which no person was asked.
+    ToolDecided = "tool.decided";
     /// The CLI told of a limit of the account.
     LimitNoted = "limit.noted";
     /// The CLI said something.
@@ -594,6 +596,28 @@ bodies! {
         /// The sub-agent that calls it.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         agent: Option<String>,
+        /// What it is called with, as it came.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        #[schema(value_type = Option<Object>)]
+        input: Option<RawJson>,
+    }
+    /// See [`Happening::ToolDecided`].
+    ToolDecided {
+        /// The call.
+        tool_use_id: String,
+        /// The tool.
+        tool: String,
+        /// The sub-agent that called it.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        agent: Option<String>,
+        /// What it was called with, as it came.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        #[schema(value_type = Option<Object>)]
+        input: Option<RawJson>,
+        /// What became of it.
+        outcome: CallOutcome,
+        /// What decided: a rule, or the mode that was in force.
+        by: By,
     }
     /// See [`Happening::LimitNoted`].
     LimitNoted {
@@ -609,6 +633,20 @@ bodies! {
         #[schema(value_type = Object)]
         line: RawJson,
     }
+}
+
+/// What became of a call about which no person was asked.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum CallOutcome {
+    /// It ran.
+    Ran,
+    /// Its result is an error: it ran and failed, or something other than a permission was in its way.
+    Failed,
+    /// It was refused.
+    Refused,
+    /// It may have run: its turn or its process ended before it had a result.
+    Unknown,
 }
 
 /// What somebody wants of the CLI.

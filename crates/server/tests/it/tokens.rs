@@ -5,6 +5,7 @@ use jiff::SignedDuration;
 use serde_json::{Value, json};
 
 use crate::house::House;
+use crate::running::Running;
 
 #[tokio::test]
 async fn without_a_token_nothing_is_to_be_had() {
@@ -211,4 +212,46 @@ async fn health_is_for_everybody_and_metrics_are_for_those_who_may_read() {
     let counted = r#"countersign_http_requests_total{method="GET",route="/api/v1/number/{number}",status="200"} 1"#;
     assert!(answer.body.contains(counted), "{}", answer.body);
     assert!(answer.body.contains("countersign_http_connections 1\n"), "{}", answer.body);
+}
+
+/// Who may come in is decided, too.
+#[tokio::test]
+async fn what_is_done_with_tokens_and_browsers_is_in_the_audit() {
+    let server = Running::new().await;
+    let body = json!({"name": "robot", "scope": "read"}).to_string();
+    let made = server.json("POST /api/v1/tokens", &body).await.json();
+    let secret = made["secret"].as_str().unwrap();
+    let bearer = format!("Authorization: Bearer {secret}");
+    let link = server.ask("POST /api/v1/login-links", &[&bearer], "").await.json();
+    let code = link["url"].as_str().unwrap().split_once('#').unwrap().1.to_owned();
+    let body = json!({"code": code}).to_string();
+    let signed_in = server.ask("POST /login", &["Content-Type: application/json"], &body).await;
+    assert_eq!(signed_in.status, 204, "{signed_in:?}");
+    let browsers = server.json("GET /api/v1/browsers", "").await.json();
+    let browser = browsers["browsers"][0]["id"].as_str().unwrap().to_owned();
+    server.json(&format!("DELETE /api/v1/browsers/{browser}"), "").await;
+    let id = made["token"]["id"].as_str().unwrap();
+    server.json(&format!("DELETE /api/v1/tokens/{id}"), "").await;
+    let export = server.json("GET /api/v1/audit/export", "").await.body;
+    let mut told = Vec::new();
+    // Between them are the lengths of pieces.
+    for line in export.lines().filter(|line| line.starts_with('{')) {
+        let line: Value = serde_json::from_str(line).unwrap();
+        let who = line["by"]["name"].as_str().unwrap_or("-").to_owned();
+        told.push(format!("{} {who}", line["kind"].as_str().unwrap()));
+    }
+    told.reverse();
+    assert_eq!(
+        told,
+        [
+            "token.created -",
+            "token.created first start",
+            "login_link.created robot",
+            "browser.signed_in robot",
+            "browser.signed_out first start",
+            "token.revoked first start",
+        ]
+    );
+    assert!(!export.contains(secret) && !export.contains(&code), "{export}");
+    server.end().await;
 }

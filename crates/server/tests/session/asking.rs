@@ -2,8 +2,9 @@
 
 use std::time::Duration;
 
+use countersign_server::api::view::ListAudit;
 use countersign_server::session::{
-    Allow, Answer, ChosenSuggestion, Happening, Head, Stage, State, TurnEnd,
+    Allow, Answer, By, ChosenSuggestion, Happening, Head, Stage, State, TurnEnd,
 };
 use libtest_mimic::Trial;
 use serde_json::json;
@@ -22,6 +23,7 @@ pub(crate) fn trials() -> Vec<Trial> {
         on_all("asking::parked_and_answered", parked_and_answered),
         on_all("asking::parked_and_stopped", parked_and_stopped),
         on_all("asking::nobody_answers_in_time", expired),
+        on_all("asking::what_nobody_is_asked_about_is_in_the_audit", unasked),
     ]
     .into_iter()
     .flatten()
@@ -61,6 +63,41 @@ tools = [
 [[answer]]
 text = "Both are decided."
 "#;
+
+/// What no person is asked about is decided by the mode or by a rule, and the audit says so with what
+/// was called exactly, once, also when the process is killed.
+async fn unasked(cli: Cli) -> Outcome {
+    let world = World::new(cli, WRITE).await;
+    let audit = async |session| {
+        let wanted = ListAudit { session: Some(session), ..ListAudit::default() };
+        let all = world.client.audit(&wanted).await.unwrap().items;
+        let mut all: Vec<_> = all.into_iter().filter(|e| e.kind == "tool.decided").collect();
+        all.reverse();
+        all
+    };
+    let session = world.create_in("Write it.", "acceptEdits").await;
+    world.at_rest(session).await;
+    assert!(world.has_file("new.txt"));
+    assert!(world.approvals(session).await.is_empty());
+    let entries = audit(session).await;
+    assert_eq!(entries.len(), 1, "{entries:?}");
+    assert_eq!(entries[0].by, By::Rule { rule: "mode acceptEdits".to_owned() });
+    let detail: serde_json::Value = entries[0].detail.decode()?;
+    assert_eq!(detail["what"]["input"]["content"], "new\n", "{detail}");
+    assert_eq!(detail["what"]["outcome"], "ran");
+    assert!(world.head(session).await.calls.is_empty());
+    // By a rule, and refused.
+    let mut new = world.new_session("Write it.");
+    new.options.disallowed_tools = vec!["Write(//**)".to_owned()];
+    let session = world.client.create_session(&new).await?.session;
+    world.at_rest(session).await;
+    assert!(world.approvals(session).await.is_empty());
+    let entries = audit(session).await;
+    let detail: serde_json::Value = entries[0].detail.decode()?;
+    assert_ne!(detail["what"]["outcome"], "ran", "{detail}");
+    assert!(matches!(entries[0].by, By::Rule { .. }), "{entries:?}");
+    world.close().await
+}
 
 async fn allowed(cli: Cli) -> Outcome {
     let world = World::new(cli, WRITE).await;

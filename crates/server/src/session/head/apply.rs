@@ -4,13 +4,13 @@ use countersign_protocol::permission::PermissionMode;
 use jiff::Timestamp;
 
 use super::{
-    Conversation, Grant, Head, Pending, Process, Queued, Refused, Turn, Usage, WantedModel,
+    Call, Conversation, Grant, Head, Pending, Process, Queued, Refused, Turn, Usage, WantedModel,
 };
 use crate::id::{ApprovalId, SessionId, TurnId};
 use crate::session::approval::{ApprovalKind, Stage};
 use crate::session::by::By;
 use crate::session::event::{
-    ApprovalEnd, ApprovalOpened, Created, Delivery, Happening, TurnEnd, Used, Wish,
+    ApprovalEnd, ApprovalOpened, Created, Delivery, Happening, ToolCalled, TurnEnd, Used, Wish,
 };
 use crate::session::rules::Rules;
 
@@ -48,6 +48,7 @@ impl Head {
             turn: None,
             queue: Vec::new(),
             approvals: Default::default(),
+            calls: Default::default(),
             grants: Vec::new(),
             interrupt: None,
             stop: false,
@@ -106,7 +107,12 @@ impl Head {
                 self.without_process("it has a process")?;
                 self.process = Process::Awaited;
             }
-            Happening::Noted(_) | Happening::ToolCalled(_) => {}
+            Happening::Noted(_) => {}
+            Happening::ToolCalled(called) => self.called(called),
+            Happening::ToolDecided(decided) => {
+                let known = self.calls.remove(&decided.tool_use_id);
+                known.ok_or_else(|| Refused::NoCall(decided.tool_use_id.clone()))?;
+            }
 
             Happening::MessageQueued(said) => {
                 if self.knows(said.message) {
@@ -222,6 +228,7 @@ impl Head {
             Happening::ProcessEnded(ended) => {
                 self.is_process(ended.generation)?;
                 self.process = Process::None;
+                self.calls.clear();
                 if ended.failed {
                     self.failures.push(at);
                 }
@@ -274,6 +281,7 @@ impl Head {
                 let found = self.grants.iter().position(|grant| grant.approval == used.approval);
                 let found = found.ok_or(Refused::NotOpen(used.approval))?;
                 self.grants.remove(found);
+                self.calls.remove(&used.tool_use_id);
                 // What becomes of the approval is what becomes of that call.
                 if let Some(pending) = self.approvals.get_mut(&used.approval) {
                     pending.tool_use_id = Some(used.tool_use_id.clone());
@@ -355,6 +363,9 @@ impl Head {
         if opened.kind == ApprovalKind::Plan {
             self.plans += 1;
         }
+        if let Some(call) = &opened.tool_use_id {
+            self.calls.remove(call);
+        }
         let pending = Pending {
             kind: opened.kind,
             tool: opened.tool.clone(),
@@ -370,6 +381,16 @@ impl Head {
         };
         self.approvals.insert(opened.approval, pending);
         Ok(())
+    }
+
+    /// A call is about to run. One that comes back is asked about already.
+    fn called(&mut self, called: &ToolCalled) {
+        let id = called.tool_use_id.as_str();
+        let is_asked = |pending: &Pending| pending.tool_use_id.as_deref() == Some(id);
+        if !self.approvals.values().any(is_asked) {
+            let ToolCalled { tool, mode, agent, .. } = called.clone();
+            self.calls.insert(id.to_owned(), Call { tool, mode, agent });
+        }
     }
 
     fn pending(&mut self, approval: ApprovalId) -> Result<&mut Pending, Refused> {

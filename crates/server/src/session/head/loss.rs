@@ -2,7 +2,9 @@
 
 use super::Head;
 use crate::session::approval::{ApprovalKind, Stage};
-use crate::session::event::{ApprovalClosed, ApprovalEnd, GoesOn, Happening, ProcessEnded};
+use crate::session::event::{
+    ApprovalClosed, ApprovalEnd, CallOutcome, GoesOn, Happening, ProcessEnded,
+};
 
 impl Head {
     /// What happens when the process is gone: nothing that may have run is asked for again, what a
@@ -13,6 +15,8 @@ impl Head {
     pub fn lose_process(&self, why: &str, failed: bool) -> Vec<Happening> {
         let mut happens = Vec::new();
         let mut unknown = Vec::new();
+        happens
+            .extend(self.calls.keys().filter_map(|call| self.decided(call, CallOutcome::Unknown)));
         let mut is_asked = false;
         for (id, pending) in &self.approvals {
             let (end, why) = match (pending.kind, pending.stage) {

@@ -163,6 +163,7 @@ rules! {
     search::long = "a long text is searched at its beginning";
 
     audit::decisions = "what was decided is in the audit, with what was asked";
+    audit::unasked = "what no person was asked about is in the audit, and what people do besides";
     audit::forgotten = "the audit is forgotten when it is old, and nothing else is";
     audit::listed = "the audit is read newest first, by session, approval, kind and time";
 

@@ -14,8 +14,8 @@ use crate::access::{
     TokenRecord,
 };
 use crate::id::{BrowserId, TokenId};
-use crate::store::StoreError;
 use crate::store::clock::{from_number, to_number};
+use crate::store::{AuditEntry, Store as _, StoreError};
 
 /// Says what went wrong as a store of tokens does.
 fn told<'a, T: 'a>(
@@ -258,6 +258,10 @@ impl AccessStore for PostgresStore {
 
     fn remove_browser(&self, id: BrowserId) -> StoreFuture<'_, bool> {
         self.touch("DELETE FROM browsers WHERE id = $1", id.uuid(), &[])
+    }
+
+    fn note(&self, entry: AuditEntry) -> StoreFuture<'_, ()> {
+        told(self.note_in_audit(entry))
     }
 
     fn forget_expired(&self, now: Timestamp) -> StoreFuture<'_, usize> {

@@ -11,8 +11,8 @@ use crate::access::{
     TokenRecord,
 };
 use crate::id::{BrowserId, TokenId};
-use crate::store::StoreError;
 use crate::store::clock::{from_number, to_number};
+use crate::store::{AuditEntry, Store as _, StoreError};
 
 impl SqliteStore {
     fn look<T: Send + 'static>(
@@ -238,6 +238,10 @@ impl AccessStore for SqliteStore {
     fn remove_browser(&self, id: BrowserId) -> StoreFuture<'_, bool> {
         let values = move || [*id.uuid().as_bytes()];
         was_there(self.execute("DELETE FROM browsers WHERE id = ?1", values))
+    }
+
+    fn note(&self, entry: AuditEntry) -> StoreFuture<'_, ()> {
+        Box::pin(async move { self.note_in_audit(entry).await.map_err(failed) })
     }
 
     fn forget_expired(&self, now: Timestamp) -> StoreFuture<'_, usize> {
