@@ -33,6 +33,9 @@ use crate::webhook::{Patience, Post, WebhookError, Webhooks};
 /// The file for messages that no time limit is set for.
 const NEVER: Duration = Duration::from_secs(100 * 365 * 24 * 60 * 60);
 
+/// The folder in the data folder for what only the CLI is to read.
+const PRIVATE: &str = "processes";
+
 /// Why a server does not start.
 #[derive(Debug, Error)]
 pub enum StartError {
@@ -82,6 +85,7 @@ impl Server {
     /// When the store, the data folder or the address cannot be had.
     pub async fn start(config: &Config) -> Result<Self, StartError> {
         make_private(&config.data)?;
+        let private = config.data.join(PRIVATE);
         let roots = Roots::new(&config.roots)?;
         // First, so that a second server does not come as far as the sessions of the first.
         let listening = Listening::bind(config).await?;
@@ -101,7 +105,10 @@ impl Server {
         };
         // Before anything happens, so that nothing is passed over.
         let webhooks = Webhooks::start(&config.webhooks, post).await?;
-        let hub = Hub::new(store, bus, settings(config));
+        // What a server left there that was killed.
+        drop(std::fs::remove_dir_all(&private));
+        make_private(&private)?;
+        let hub = Hub::new(store, bus, Settings { private: Some(private), ..settings(config) });
         hub.recover().await?;
         let mut counted = Metrics::default();
         hub.count_in(counted.registry());

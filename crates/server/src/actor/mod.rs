@@ -73,6 +73,8 @@ struct Actor {
     slot: Slot,
     desk: Desk,
     asks: mpsc::Receiver<Ask>,
+    /// The file with its MCP servers, which is gone with it.
+    servers: Option<tempfile::NamedTempFile>,
     /// What came before the CLI had started, and has to wait for that.
     early: Vec<Ask>,
     waiters: HashMap<ApprovalId, Waiter>,
@@ -127,6 +129,7 @@ pub(crate) async fn run(hub: &Arc<Hub>, id: SessionId, poke: Arc<Notify>, slot: 
         slot,
         desk,
         asks,
+        servers: None,
         early: Vec::new(),
         waiters: HashMap::new(),
         work: FuturesUnordered::new(),

@@ -9,7 +9,7 @@ use countersign::protocol::message::UserMessage;
 use countersign_protocol::RawJson;
 use uuid::Uuid;
 
-use super::launch::{CallResult, Launch, Opened, missing, result_of};
+use super::launch::{CallResult, Launch, Opened, missing, result_of, servers};
 use super::words::{decision, digest, story};
 use super::{Actor, Leave, started};
 use crate::id::{ApprovalId, TurnId};
@@ -41,8 +41,10 @@ impl Actor {
             }
             _ => None,
         };
+        self.servers = servers(&hub, &head).map_err(Leave::NotOpened)?;
+        let servers = self.servers.as_ref().map(|file| file.path().to_owned());
         let opening = async move {
-            let launch = Launch::of(&hub, &head, &desk).await?;
+            let launch = Launch::of(&hub, &head, &desk, servers.as_deref()).await?;
             match &token {
                 Some(token) => launch.raise(token).await,
                 None => launch.open().await,

@@ -10,7 +10,7 @@ use super::view::{
     SetTitle, limit,
 };
 use super::{Api, Command, view};
-use crate::access::{Admin, Read};
+use crate::access::{Admin, Read, Scope};
 use crate::id::SessionId;
 use crate::service::{Caller, Carried, ForkSession, NewSession, Noted, SessionMade};
 use crate::store::{Page, SessionFilter};
@@ -69,7 +69,8 @@ fn filter(wanted: ListSessions) -> Result<SessionFilter, Problem> {
     })
 }
 
-/// Makes a session, and has it begin with a prompt if there is one.
+/// Makes a session, and has it begin with a prompt if there is one. One with MCP servers of its own
+/// needs the scope `admin`: they are programs that run without anybody being asked.
 #[utoipa::path(
     post, path = "/sessions", tag = "sessions", operation_id = "createSession", request_body = NewSession,
     params(("Idempotency-Key" = Option<String>, Header, description = "The same key for the same command is carried out once")),
@@ -81,6 +82,17 @@ pub(super) async fn create(
     State(api): State<Api>,
     command: Command<NewSession>,
 ) -> Result<Response, Problem> {
+    let servers = command.body.options.mcp_servers.as_ref();
+    if servers.is_some_and(|servers| !servers.is_empty())
+        && !command.identity.scope.includes(Scope::Admin)
+    {
+        let detail = "`options.mcp_servers` starts programs without anybody being asked, so it needs a \
+                      token with the scope admin; a server in a settings file of the project needs none";
+        return Err(Problem::new(problem::SCOPE_TOO_LOW)
+            .detail(detail)
+            .with("needed", Scope::Admin)
+            .with("scope", command.identity.scope));
+    }
     let made = api.service.create(&command.caller, command.body).await?;
     Ok(done(StatusCode::CREATED, made))
 }

@@ -30,7 +30,8 @@ pub struct SessionView {
 
 impl From<&Head> for SessionView {
     fn from(head: &Head) -> Self {
-        Self { state: head.state(), head: head.clone() }
+        let options = head.options.shown();
+        Self { state: head.state(), head: Head { options, ..head.clone() } }
     }
 }
 

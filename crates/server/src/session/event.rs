@@ -56,7 +56,7 @@ impl Event {
     pub fn json(&self) -> Arc<str> {
         let write = || {
             // A body that is JSON already, and texts: there is nothing that could fail.
-            let body = self.happening.body().unwrap_or_else(|_| "null".to_owned());
+            let body = self.happening.shown().unwrap_or_else(|_| "null".to_owned());
             let Self { session, seq, position, at, .. } = self;
             let kind = self.happening.kind();
             let text = format!(
@@ -159,6 +159,22 @@ macro_rules! happenings {
             }
         })+
     };
+}
+
+impl Happening {
+    /// Its body as it may be shown, as JSON: without secrets, which are only for the CLI.
+    ///
+    /// # Errors
+    /// When it cannot be written as JSON, which does not happen.
+    pub fn shown(&self) -> Result<String, serde_json::Error> {
+        match self {
+            Self::Created(created) if created.options.mcp_servers.is_some() => {
+                let options = Box::new(created.options.shown());
+                serde_json::to_string(&Created { options, ..created.clone() })
+            }
+            _ => self.body(),
+        }
+    }
 }
 
 happenings! {

@@ -245,7 +245,7 @@ fn detail(
     let what = RawValue::from_string(match happening {
         Happening::MessageQueued(said) => in_short(said.message, &said.content, &said.by)?,
         Happening::MessageEdited(said) => in_short(said.message, &said.content, &said.by)?,
-        _ => happening.body()?,
+        _ => happening.shown()?,
     })?;
     let request = approval.map(|approval| approval.request.as_str());
     let asked = request.map(serde_json::from_str::<&RawValue>).transpose()?;
