@@ -116,7 +116,7 @@ impl Server {
         let listening = listening.count_in(metrics.connections());
         let service = Service::new(Arc::clone(&hub), roots);
         let info = Info { backups: config.data.join("backups"), started_at: Timestamp::now() };
-        let api = Api { service, info: Arc::new(info) };
+        let api = Api { service, info: Arc::new(info), access: Arc::clone(&access) };
         let shell = Shell {
             hosts: Arc::new(Hosts::new(config, address)),
             access: Arc::clone(&access),

@@ -10,6 +10,7 @@ use http::{HeaderMap, HeaderValue};
 use jiff::Timestamp;
 use serde_json::json;
 use thiserror::Error;
+use tokio::sync::watch;
 
 use super::clock::Clock;
 use super::cookie::Cookies;
@@ -32,6 +33,10 @@ pub const BROWSER_IDLE: Duration = Duration::from_secs(30 * 24 * 3600);
 const TOKEN_TOUCH: Duration = Duration::from_secs(60);
 /// How exactly it is known when a browser was used last.
 const BROWSER_TOUCH: Duration = Duration::from_secs(3600);
+/// How often it is looked whether somebody may stay, though nothing was said.
+const LOOK: Duration = Duration::from_secs(60);
+/// After which time it is looked again, when it could not be.
+const LOOK_AGAIN: Duration = Duration::from_secs(5);
 /// The longest name of a token, in characters.
 const LONGEST_NAME: usize = 100;
 
@@ -43,6 +48,8 @@ pub struct Access {
     cookies: Cookies,
     url: String,
     failures: Failures,
+    /// Counts up whenever somebody is not let in any more.
+    shut_out: watch::Sender<u64>,
 }
 
 /// A token to be made.
@@ -200,7 +207,8 @@ impl Access {
         cookies: Cookies,
         url: impl Into<String>,
     ) -> Self {
-        Self { store, clock, cookies, url: url.into(), failures: Failures::default() }
+        let (failures, shut_out) = (Failures::default(), watch::Sender::new(0));
+        Self { store, clock, cookies, url: url.into(), failures, shut_out }
     }
 
     /// Where all of it is kept.
@@ -302,6 +310,7 @@ impl Access {
     pub async fn revoke_token(&self, by: By, id: TokenId) -> Result<bool, AccessStoreError> {
         let found = self.store.revoke_token(id, self.now()).await?;
         if found {
+            self.shut_out.send_modify(|count| *count += 1);
             tracing::info!(token = %id, "revoked a token");
             self.note("token.revoked", by, json!({"token": id})).await;
         }
@@ -457,6 +466,44 @@ impl Access {
         refusal
     }
 
+    /// Waits until somebody is not let in any more: their token was revoked or has expired, or their
+    /// browser was signed out. While nobody can say, they stay.
+    pub async fn shut_out(self: Arc<Self>, identity: Identity) {
+        let mut changes = self.shut_out.subscribe();
+        loop {
+            let wait = match self.good_for(&identity).await {
+                Ok(Some(time)) => time.min(LOOK),
+                Ok(None) => return,
+                Err(error) => {
+                    tracing::warn!(%error, "it cannot be looked up who may stay");
+                    LOOK_AGAIN
+                }
+            };
+            tokio::select! {
+                () = tokio::time::sleep(wait) => {}
+                // It ends with the server.
+                changed = changes.changed() => if changed.is_err() { return },
+            }
+        }
+    }
+
+    /// How long somebody is let in from now on; nothing if they are not.
+    async fn good_for(&self, identity: &Identity) -> Result<Option<Duration>, AccessStoreError> {
+        let now = self.now();
+        let token = self.store.token(identity.token()).await?;
+        let Some(token) = token.filter(|token| token.is_valid(now)) else { return Ok(None) };
+        let mut end = token.expires_at.unwrap_or(Timestamp::MAX);
+        if let Who::Browser { id, .. } = &identity.who {
+            let mut browsers = self.store.browsers().await?.into_iter();
+            let Some(browser) = browsers.find(|browser| browser.id == *id) else {
+                return Ok(None);
+            };
+            end = end.min(browser.expires_at);
+        }
+        let left = end.duration_since(now);
+        Ok(left.is_positive().then(|| Duration::try_from(left).unwrap_or(LOOK)))
+    }
+
     /// Removes links and browser sessions whose time is over, and says how many. They are good for
     /// nothing anyway; call it now and then, so that they do not pile up.
     ///
@@ -475,6 +522,7 @@ impl Access {
     pub async fn logout(&self, by: By, browser: BrowserId) -> Result<bool, AccessStoreError> {
         let found = self.store.remove_browser(browser).await?;
         if found {
+            self.shut_out.send_modify(|count| *count += 1);
             tracing::info!(%browser, "signed out");
             self.note("browser.signed_out", by, json!({"browser": browser})).await;
         }

@@ -9,14 +9,14 @@ use std::sync::Arc;
 
 use axum::extract::State;
 use axum::response::Response;
-use futures_util::stream::{self, Stream};
+use futures_util::stream::{self, Stream, StreamExt as _};
 use serde_json::json;
 use tokio::sync::broadcast::Receiver;
 use tokio::sync::broadcast::error::{RecvError, TryRecvError};
 
 use super::Api;
 use super::view::SessionView;
-use crate::access::Read;
+use crate::access::{Identity, Read};
 use crate::bus::News;
 use crate::hub::Hub;
 use crate::id::SessionId;
@@ -44,7 +44,8 @@ const INBOX: [&str; 4] =
 /// The events of a session as they happen, from a number on. The id of each is its number; a browser
 /// that reconnects goes on after the last one. Beside them come `head` (what the session is now),
 /// `delta` (a piece of what the model is saying, which is in no log) and `lagged` (the reader was too
-/// slow; what it missed follows from the log).
+/// slow; what it missed follows from the log). It ends when the token is revoked or expires, or the
+/// browser is signed out.
 #[utoipa::path(
     get, path = "/sessions/{session}/stream", tag = "events", operation_id = "streamSession",
     params(("session" = SessionId, Path), AfterQuery,
@@ -55,14 +56,14 @@ const INBOX: [&str; 4] =
 )]
 pub(super) async fn of_session(
     State(api): State<Api>,
-    _: Read,
+    Read(identity): Read,
     Path(session): Path<SessionId>,
     After(after): After,
 ) -> Result<Response, Problem> {
     let news = api.service.hub().bus().subscribe(session);
     let head = api.service.session(session).await?;
     let after = after.unwrap_or(head.seq);
-    Ok(respond(&api, About::Session(session), news, after, Some(&head)))
+    respond(&api, identity, About::Session(session), news, after, Some(&head))
 }
 
 /// The events of all sessions as they happen, without pieces of messages. The id of each is its
@@ -77,10 +78,10 @@ pub(super) async fn of_session(
 )]
 pub(super) async fn of_all(
     State(api): State<Api>,
-    _: Read,
+    Read(identity): Read,
     After(after): After,
 ) -> Result<Response, Problem> {
-    follow_all(&api, About::All, after).await
+    follow_all(&api, identity, About::All, after).await
 }
 
 /// What is asked and what is answered as it happens, over all sessions. The id of each event is its
@@ -95,28 +96,34 @@ pub(super) async fn of_all(
 )]
 pub(super) async fn of_inbox(
     State(api): State<Api>,
-    _: Read,
+    Read(identity): Read,
     After(after): After,
 ) -> Result<Response, Problem> {
-    follow_all(&api, About::Inbox, after).await
+    follow_all(&api, identity, About::Inbox, after).await
 }
 
-async fn follow_all(api: &Api, about: About, after: Option<u64>) -> Result<Response, Problem> {
+async fn follow_all(
+    api: &Api,
+    identity: Identity,
+    about: About,
+    after: Option<u64>,
+) -> Result<Response, Problem> {
     let news = api.service.hub().bus().subscribe_all();
     let after = match after {
         Some(after) => after,
         None => api.service.hub().store().last_position().await?,
     };
-    Ok(respond(api, about, news, after, None))
+    respond(api, identity, about, news, after, None)
 }
 
 fn respond(
     api: &Api,
+    identity: Identity,
     about: About,
     news: Receiver<News>,
     after: u64,
     head: Option<&Head>,
-) -> Response {
+) -> Result<Response, Problem> {
     let hub = Arc::clone(api.service.hub());
     let stop = hub.closing().clone();
     // So that it is known after what the stream begins: whoever loses the connection before anything
@@ -126,7 +133,9 @@ fn respond(
     let told = head.map_or(0, |head| head.seq);
     let (last, behind) = (after, true);
     let follower = Follower { hub, about, news, last, behind, ready, head: None, told };
-    sse::response(follower.into_stream(), stop)
+    // Whoever is not let in any more hears nothing more.
+    let ended = Arc::clone(&api.access).shut_out(identity);
+    Ok(sse::response(follower.into_stream().take_until(ended), stop))
 }
 
 /// Somebody who reads a stream.

@@ -75,7 +75,7 @@ impl Running {
         let token = access.create_token(new).await.unwrap().0.expose().to_owned();
         let info = Info { backups: folder.path().join("copies"), started_at: Timestamp::now() };
         let service = Service::new(hub, roots);
-        let api = Api { service, info: Arc::new(info) };
+        let api = Api { service, info: Arc::new(info), access: access.clone() };
         let shell = Shell {
             hosts: Arc::new(Hosts::new(&config, address)),
             access: access.clone(),

@@ -1,7 +1,9 @@
 //! Who is let in, over the network.
 
+use std::time::Duration;
+
 use countersign_server::access::{NewToken, Scope};
-use jiff::SignedDuration;
+use jiff::{SignedDuration, Timestamp};
 use serde_json::{Value, json};
 
 use crate::house::House;
@@ -253,5 +255,60 @@ async fn what_is_done_with_tokens_and_browsers_is_in_the_audit() {
         ]
     );
     assert!(!export.contains(secret) && !export.contains(&code), "{export}");
+    server.end().await;
+}
+
+/// Waits until a stream has ended.
+async fn ended(mut stream: tokio::net::TcpStream) {
+    let mut rest = Vec::new();
+    let read = tokio::io::AsyncReadExt::read_to_end(&mut stream, &mut rest);
+    tokio::time::timeout(Duration::from_secs(20), read).await.unwrap().unwrap();
+}
+
+#[tokio::test]
+async fn whoever_is_not_let_in_any_more_hears_nothing_more() {
+    let server = Running::new().await;
+    let session = server.session(&json!({})).await;
+    let paths = [
+        format!("/api/v1/sessions/{session}/stream"),
+        "/api/v1/stream".to_owned(),
+        "/api/v1/inbox/stream".to_owned(),
+    ];
+    let new = || NewToken { name: "short".into(), scope: Scope::Read, expires_at: None };
+    // Revoked.
+    let (secret, token) = server.access.create_token(new()).await.unwrap();
+    let bearer = format!("Authorization: Bearer {}", secret.expose());
+    let mut streams = Vec::new();
+    for path in &paths {
+        streams.push(server.stream(path, &bearer).await.1);
+    }
+    let (_, stays) = server.stream(&paths[0], &server.admin).await;
+    server.json(&format!("DELETE /api/v1/tokens/{}", token.id), "").await;
+    for stream in streams {
+        ended(stream).await;
+    }
+    // Expired.
+    let expires_at = Timestamp::now().checked_add(SignedDuration::from_secs(2)).ok();
+    let new = NewToken { expires_at, ..new() };
+    let (secret, _) = server.access.create_token(new).await.unwrap();
+    let bearer = format!("Authorization: Bearer {}", secret.expose());
+    ended(server.stream(&paths[1], &bearer).await.1).await;
+    // Signed out.
+    let link = server.ask("POST /api/v1/login-links", &[&server.admin], "").await.json();
+    let code = link["url"].as_str().unwrap().split_once('#').unwrap().1.to_owned();
+    let body = json!({"code": code}).to_string();
+    let signed_in = server.ask("POST /login", &["Content-Type: application/json"], &body).await;
+    let cookie = signed_in.header("set-cookie").unwrap().split(';').next().unwrap().to_owned();
+    let cookie = format!("Cookie: {cookie}");
+    let (_, stream) = server.stream(&paths[2], &cookie).await;
+    let origin = format!("Origin: http://{}", server.address);
+    let out = server.ask("POST /api/v1/logout", &[&cookie, &origin], "").await;
+    assert_eq!(out.status, 204, "{out:?}");
+    ended(stream).await;
+    // Whoever may stay does.
+    let mut stays = stays;
+    let mut some = [0; 1];
+    let read = tokio::io::AsyncReadExt::read(&mut stays, &mut some);
+    assert!(!matches!(tokio::time::timeout(Duration::from_millis(50), read).await, Ok(Ok(0))));
     server.end().await;
 }
