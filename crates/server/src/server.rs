@@ -14,7 +14,7 @@ use tokio_util::task::TaskTracker;
 use utoipa_axum::router::OpenApiRouter;
 
 use crate::access::first::{FirstLinkError, FirstTokenError, first_link, first_token};
-use crate::access::{self, Access, AccessStore, Cookies, SystemClock};
+use crate::access::{self, Access, AccessStore, Cookies, Streams, SystemClock};
 use crate::api::{self, Api, Info};
 use crate::bus::Bus;
 use crate::config::{self, Config, Retention, Roots, RootsError, Secret};
@@ -116,7 +116,8 @@ impl Server {
         let listening = listening.count_in(metrics.connections());
         let service = Service::new(Arc::clone(&hub), roots);
         let info = Info { backups: config.data.join("backups"), started_at: Timestamp::now() };
-        let api = Api { service, info: Arc::new(info), access: Arc::clone(&access) };
+        let streams = Streams::at_most(config.limits.streams);
+        let api = Api { service, info: Arc::new(info), access: Arc::clone(&access), streams };
         let shell = Shell {
             hosts: Arc::new(Hosts::new(config, address)),
             access: Arc::clone(&access),

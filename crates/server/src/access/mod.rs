@@ -29,6 +29,7 @@ mod memory;
 mod scope;
 mod secret;
 mod store;
+mod streams;
 
 pub use clock::{Clock, ManualClock, SystemClock};
 pub use cookie::Cookies;
@@ -42,3 +43,4 @@ pub use secret::{NoRandomness, SecretHash};
 pub use store::{
     AccessStore, AccessStoreError, BrowserRecord, LoginCodeRecord, StoreFuture, TokenRecord,
 };
+pub use streams::{OpenStream, Streams};

@@ -6,10 +6,12 @@
 
 use std::collections::VecDeque;
 use std::sync::Arc;
+use std::time::Duration;
 
 use axum::extract::State;
 use axum::response::Response;
 use futures_util::stream::{self, Stream, StreamExt as _};
+use http::StatusCode;
 use serde_json::json;
 use tokio::sync::broadcast::Receiver;
 use tokio::sync::broadcast::error::{RecvError, TryRecvError};
@@ -23,8 +25,15 @@ use crate::id::SessionId;
 use crate::session::{Event, Head};
 use crate::store::StoreError;
 use crate::web::extract::Path;
-use crate::web::problem::Problem;
+use crate::web::problem::{Kind, Problem};
 use crate::web::sse::{self, After, AfterQuery, Frame};
+
+/// Somebody has as many streams as they may have.
+const TOO_MANY_STREAMS: Kind =
+    Kind::new("too-many-streams", "Too many streams are open", StatusCode::TOO_MANY_REQUESTS);
+
+/// When it may be tried again.
+const RETRY: Duration = Duration::from_secs(10);
 
 /// How many events are read from the log at once.
 const AT_ONCE: usize = 500;
@@ -124,6 +133,11 @@ fn respond(
     after: u64,
     head: Option<&Head>,
 ) -> Result<Response, Problem> {
+    let open = api.streams.open(identity.token()).ok_or_else(|| {
+        let most = api.streams.most();
+        let detail = format!("this token has {most} streams open, which is as many as it may have");
+        Problem::new(TOO_MANY_STREAMS).detail(detail).retry_after(RETRY)
+    })?;
     let hub = Arc::clone(api.service.hub());
     let stop = hub.closing().clone();
     // So that it is known after what the stream begins: whoever loses the connection before anything
@@ -135,7 +149,12 @@ fn respond(
     let follower = Follower { hub, about, news, last, behind, ready, head: None, told };
     // Whoever is not let in any more hears nothing more.
     let ended = Arc::clone(&api.access).shut_out(identity);
-    Ok(sse::response(follower.into_stream().take_until(ended), stop))
+    let events = follower.into_stream().take_until(ended).map(move |frame| {
+        // It counts for as long as the stream is there.
+        let _counts = &open;
+        frame
+    });
+    Ok(sse::response(events, stop))
 }
 
 /// Somebody who reads a stream.

@@ -19,6 +19,9 @@ use super::metrics::{self, Metrics};
 use super::problem::{self, PROBLEM_JSON, Problem, kind_of};
 use crate::access::{Access, layer};
 
+/// The longest body for routes that are for everybody, in bytes.
+const OPEN_BODY: usize = 4 << 10;
+
 /// What goes around all routes: who may come in, how much they may bring, and how errors look.
 #[derive(Clone, Debug)]
 pub struct Shell {
@@ -42,7 +45,8 @@ impl Shell {
     /// something to those who may only read, even if its handler forgets to ask.
     pub fn around(self, open: Router, closed: Router) -> Router {
         // The last one is the outermost.
-        open.merge(closed.layer(from_fn(layer::require)))
+        open.layer(RequestBodyLimitLayer::new(OPEN_BODY.min(self.body)))
+            .merge(closed.layer(from_fn(layer::require)))
             .layer(from_fn_with_state(self.access, layer::identify))
             .layer(TimeoutLayer::with_status_code(StatusCode::SERVICE_UNAVAILABLE, self.request))
             .layer(DefaultBodyLimit::disable())
