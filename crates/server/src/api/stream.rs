@@ -221,7 +221,8 @@ impl Follower {
             About::All => store.all_events(self.last, &[], AT_ONCE).await?,
             About::Inbox => store.all_events(self.last, &INBOX, AT_ONCE).await?,
         };
-        self.behind = events.len() >= AT_ONCE;
+        // A page is as long as it is large; only after an empty one there is nothing more.
+        self.behind = !events.is_empty();
         for event in events {
             self.push(&event);
         }

@@ -120,6 +120,7 @@ rules! {
     log::large = "a large event comes back whole";
     log::numbers = "events of a session have numbers without gaps, and positions grow";
     log::parts = "the log of a session is read in parts, forwards and backwards";
+    log::heavy = "a page of events is bounded by what it weighs";
     log::of_all = "events of all sessions are read by position and kind";
     log::times = "an event has the time of the clock, even if that goes back";
 
