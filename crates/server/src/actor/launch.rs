@@ -8,10 +8,12 @@ use countersign::park::{ParkingToken, Raised, ResumeError};
 use countersign::protocol::Version;
 use countersign::protocol::ids::SessionId as CliSession;
 use countersign::protocol::permission::PermissionMode;
+use countersign::protocol::request::McpServerConfig;
 use countersign::store::{ConfigSource, MirrorOptions, StoreKey};
 use countersign::transcript::{MessageOptions, ProjectKey, Sessions};
 use countersign::{ConnectError, Limits, PreviewFormat, Session, SessionBuilder, SettingSource};
 use countersign_protocol::RawJson;
+use serde::Deserialize as _;
 use tempfile::NamedTempFile;
 
 use super::desk::Desk;
@@ -294,6 +296,26 @@ pub(super) fn servers(hub: &Hub, head: &Head) -> Result<Option<NamedTempFile>, N
     };
     let failed = |error| NotOpened::Failed(format!("its MCP servers cannot be written: {error}"));
     write().map(Some).map_err(failed)
+}
+
+/// Why no CLI could ever be started for a session that is set up like this.
+pub(crate) fn check_options(head: &Head) -> Result<(), String> {
+    let builder = match with_options(SessionBuilder::new().cwd(&head.folder), head) {
+        Ok(builder) => builder,
+        Err(NotOpened::Hopeless(why) | NotOpened::Failed(why)) => return Err(why),
+        Err(NotOpened::NoConversation) => return Ok(()),
+    };
+    let mut builder = builder.permission_mode(head.mode.clone());
+    if head.mode == PermissionMode::BypassPermissions {
+        builder = builder.allow_dangerously_skip_permissions();
+    }
+    for (name, config) in head.options.mcp_servers.iter().flatten() {
+        // What is wrong is said without what is in it.
+        let config = McpServerConfig::deserialize(config)
+            .map_err(|_| format!("{name:?} is no MCP server, as in the `mcpServers` of a file"))?;
+        builder = builder.mcp_server(name, config);
+    }
+    builder.check_options().map_err(|error| error.to_string())
 }
 
 fn with_options(mut builder: SessionBuilder, head: &Head) -> Result<SessionBuilder, NotOpened> {

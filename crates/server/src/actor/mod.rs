@@ -24,6 +24,7 @@ use tokio::time::Instant;
 use self::delivery::Waiter;
 use self::desk::{Ask, Desk};
 use self::frames::Watching;
+pub(crate) use self::launch::check_options;
 use self::launch::{NotOpened, is_no_conversation};
 use crate::hub::{Hub, Slot};
 use crate::id::{ApprovalId, ConversationId, SessionId, TurnId};

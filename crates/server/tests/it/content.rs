@@ -21,7 +21,9 @@ fn inert(answer: &Answer, kind: &str) {
 #[tokio::test]
 async fn script_in_every_text_comes_back_as_text() {
     let server = Running::new().await;
-    let options = json!({"append_system_prompt": SCRIPT, "allowed_tools": [SCRIPT],
+    // A rule has no blanks outside of parentheses, and the mark for the end of a line is one.
+    let rule = format!("Bash({})", SCRIPT.replace('\u{2028}', ""));
+    let options = json!({"append_system_prompt": SCRIPT, "allowed_tools": [rule],
         "fallback_model": SCRIPT, "effort": SCRIPT});
     let title = SCRIPT.replace('\u{2028}', "");
     let session = server
@@ -38,7 +40,7 @@ async fn script_in_every_text_comes_back_as_text() {
         ("/labels/0", &title),
         ("/model", SCRIPT),
         ("/options/append_system_prompt", SCRIPT),
-        ("/options/allowed_tools/0", SCRIPT),
+        ("/options/allowed_tools/0", &rule),
     ] {
         assert_eq!(shown.json().pointer(pointer), Some(&Value::from(text)), "{pointer}");
     }
@@ -241,5 +243,40 @@ async fn a_copy_of_the_store_is_made_where_there_was_none() {
     assert_eq!(made.status, 201, "{made:?}");
     let file = made.json().get("file").and_then(Value::as_str).unwrap().to_owned();
     assert!(server.at("data/backups").join(file).is_file());
+    server.end().await;
+}
+
+/// What would be too much, or what no CLI could be started with, is refused when a session is made.
+#[tokio::test]
+async fn a_session_that_could_not_be_started_is_not_made() {
+    let server = Running::new().await;
+    let long = "x".repeat(70_000);
+    let many: Vec<_> = (0..257).map(|n| format!("Bash({n})")).collect();
+    for options in [
+        json!({"append_system_prompt": long}),
+        json!({"allowed_tools": many}),
+        json!({"disallowed_tools": ["x".repeat(1025)]}),
+        json!({"allowed_tools": [""]}),
+        json!({"allowed_tools": ["Bash("]}),
+        json!({"fallback_model": "x".repeat(201)}),
+        json!({"fallback_model": " "}),
+        json!({"effort": "a\nb"}),
+        json!({"mcp_servers": {"": {"command": "true"}}}),
+        json!({"mcp_servers": {"a": ["secret-canary"]}}),
+        json!({"mcp_servers": {"a": {"type": "sdk", "name": "a"}}}),
+        json!({"mcp_servers": {"a": {"command": "x".repeat(300_000)}}}),
+        json!({"limits": {"turn_seconds": u64::MAX}}),
+    ] {
+        let body = json!({"folder": server.root().join("project"), "options": options});
+        let text = body.to_string();
+        let answer = server.json("POST /api/v1/sessions", &text).await;
+        let expected = if text.len() > 100_000 { 413 } else { 422 };
+        assert_eq!(answer.status, expected, "{}: {answer:?}", &text[..text.len().min(200)]);
+        assert!(!answer.body.contains("canary"), "{answer:?}");
+    }
+    let body = json!({"folder": server.root().join("project"), "model": "x".repeat(201)});
+    let answer = server.json("POST /api/v1/sessions", &body.to_string()).await;
+    assert_eq!(answer.status, 422, "{answer:?}");
+    server.session(&json!({"options": {"allowed_tools": ["Bash(npm test:*)", "Read"]}})).await;
     server.end().await;
 }
