@@ -50,6 +50,8 @@ pub struct Access {
     failures: Failures,
     /// Counts up whenever somebody is not let in any more.
     shut_out: watch::Sender<u64>,
+    /// Held while a command is carried out that may come again.
+    commands: Arc<tokio::sync::Mutex<()>>,
 }
 
 /// A token to be made.
@@ -208,13 +210,19 @@ impl Access {
         url: impl Into<String>,
     ) -> Self {
         let (failures, shut_out) = (Failures::default(), watch::Sender::new(0));
-        Self { store, clock, cookies, url: url.into(), failures, shut_out }
+        let commands = Arc::default();
+        Self { store, clock, cookies, url: url.into(), failures, shut_out, commands }
     }
 
     /// Where all of it is kept.
     #[must_use]
     pub fn store(&self) -> &dyn AccessStore {
         &*self.store
+    }
+
+    /// Held while a command is carried out that may come again.
+    pub(super) const fn commands(&self) -> &Arc<tokio::sync::Mutex<()>> {
+        &self.commands
     }
 
     /// How the cookie of this server is called and marked.

@@ -13,11 +13,11 @@ use super::{Caller, Carried, Noted, Service, ServiceError, SessionMade};
 use crate::actor::check_options as check_launch_of;
 use crate::id::{ConversationId, MessageId, SessionId, TurnId};
 use crate::session::{
-    Archived, Created, Happening, Head, Image, InterruptAsked, Labelled, MessageContent,
+    Archived, Created, Deleted, Happening, Head, Image, InterruptAsked, Labelled, MessageContent,
     MessageQueued, ModeWanted, ModelWanted, Parent, Renamed, ResumeAsked, SessionOptions,
     StopAsked, is_known_mode,
 };
-use crate::store::{Write, WriteError};
+use crate::store::Write;
 
 /// How long a title may be, in characters.
 const LONGEST_TITLE: usize = 200;
@@ -270,9 +270,12 @@ impl Service {
     ///
     /// # Errors
     /// When there is no such session, or it has a process.
-    pub async fn delete(&self, caller: &Caller, session: SessionId) -> Result<(), ServiceError> {
-        let deleted = self.hub.store().delete(session, caller.by.clone()).await;
-        deleted.map_err(WriteError::into)
+    pub async fn delete(
+        &self,
+        caller: &Caller,
+        session: SessionId,
+    ) -> Result<Carried<Noted>, ServiceError> {
+        self.note(caller, session, Deleted { by: caller.by.clone() }).await
     }
 
     /// Asks for another mode.

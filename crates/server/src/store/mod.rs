@@ -136,6 +136,11 @@ pub trait Store: Send + Sync {
     /// made of it.
     fn write(&self, write: Write) -> StoreFuture<'_, Written, WriteError>;
 
+    /// What a command was answered with that was carried out before, if it was.
+    ///
+    /// It is asked before anything else is looked at: what was true then need not be true any more.
+    fn carried_out(&self, command: Command) -> StoreFuture<'_, Option<String>, WriteError>;
+
     /// Deletes a session with everything that it had, and leaves one event that says so. The audit
     /// stays.
     fn delete(&self, session: SessionId, by: By) -> StoreFuture<'_, (), WriteError>;

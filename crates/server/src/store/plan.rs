@@ -406,10 +406,21 @@ impl CommandKey {
         fingerprint: &[u8],
         response: String,
     ) -> Result<Written, WriteError> {
+        let response = self.before(command, fingerprint, response)?;
+        Ok(Written::Before { response })
+    }
+
+    /// What a command was answered with that was carried out before.
+    pub(super) fn before(
+        &self,
+        command: &Command,
+        fingerprint: &[u8],
+        response: String,
+    ) -> Result<String, WriteError> {
         if fingerprint != self.fingerprint {
             return Err(WriteError::KeyReused(command.key.clone()));
         }
-        Ok(Written::Before { response })
+        Ok(response)
     }
 }
 

@@ -312,3 +312,63 @@ async fn whoever_is_not_let_in_any_more_hears_nothing_more() {
     assert!(!matches!(tokio::time::timeout(Duration::from_millis(50), read).await, Ok(Ok(0))));
     server.end().await;
 }
+
+#[tokio::test]
+async fn every_command_that_comes_again_is_carried_out_once() {
+    let server = Running::new().await;
+    let again = async |line: &str, key: &str, body: &str| {
+        let key = format!("Idempotency-Key: {key}");
+        server.ask(line, &[&server.admin, &key, "Content-Type: application/json"], body).await
+    };
+    // A session whose folder vanished since.
+    let folder = server.root().join("gone");
+    std::fs::create_dir(&folder).unwrap();
+    let body = json!({"folder": folder}).to_string();
+    let first = again("POST /api/v1/sessions", "a", &body).await;
+    assert_eq!(first.status, 201, "{first:?}");
+    std::fs::remove_dir(&folder).unwrap();
+    let second = again("POST /api/v1/sessions", "a", &body).await;
+    assert_eq!((second.status, &second.body), (201, &first.body), "{second:?}");
+    assert_eq!(second.header("idempotent-replayed"), Some("true"));
+    // What is gone is gone once.
+    let session = first.json()["session"].as_str().unwrap().to_owned();
+    let (_, browser) = {
+        let link = server.json("POST /api/v1/login-links", "").await.json();
+        let code = link["url"].as_str().unwrap().split_once('#').unwrap().1.to_owned();
+        let body = json!({"code": code}).to_string();
+        server.ask("POST /login", &["Content-Type: application/json"], &body).await;
+        let all = server.json("GET /api/v1/browsers", "").await.json();
+        (code, all["browsers"][0]["id"].as_str().unwrap().to_owned())
+    };
+    let new = NewToken { name: "other".into(), scope: Scope::Read, expires_at: None };
+    let (_, token) = server.access.create_token(new).await.unwrap();
+    for (line, key) in [
+        (format!("DELETE /api/v1/sessions/{session}"), "b"),
+        (format!("DELETE /api/v1/browsers/{browser}"), "c"),
+        (format!("DELETE /api/v1/tokens/{}", token.id), "d"),
+    ] {
+        let (first, second) = (again(&line, key, "").await, again(&line, key, "").await);
+        assert_eq!((first.status, second.status), (204, 204), "{line}: {first:?} {second:?}");
+        assert_eq!(second.header("idempotent-replayed"), Some("true"), "{line}");
+        assert_eq!((&*first.body, &*second.body), ("", ""), "{line}");
+    }
+    // A secret is shown once, and made once.
+    let body = json!({"name": "robot", "scope": "read"}).to_string();
+    for (line, key, body) in
+        [("POST /api/v1/tokens", "e", &*body), ("POST /api/v1/login-links", "f", "")]
+    {
+        let (first, second) = (again(line, key, body).await, again(line, key, body).await);
+        assert_eq!((first.status, second.status), (201, 409), "{line}: {second:?}");
+        assert_eq!(second.problem(), "made-before");
+    }
+    let tokens = server.json("GET /api/v1/tokens", "").await.json();
+    let robots = tokens["tokens"].as_array().unwrap().iter().filter(|t| t["name"] == "robot");
+    assert_eq!(robots.count(), 1);
+    let (first, second) =
+        (again("POST /api/v1/backup", "g", "").await, again("POST /api/v1/backup", "g", "").await);
+    assert_eq!((second.status, &second.body), (201, &first.body), "{second:?}");
+    // Another command under the same key is a mistake.
+    let reused = again("POST /api/v1/tokens", "g", &body).await;
+    assert_eq!((reused.status, &*reused.problem()), (422, "key-reused"), "{reused:?}");
+    server.end().await;
+}

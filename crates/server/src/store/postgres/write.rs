@@ -52,7 +52,7 @@ pub(super) fn write<'a>(
     })
 }
 
-async fn carried_out(
+pub(super) async fn carried_out(
     client: &ClientWrapper,
     key: &CommandKey,
 ) -> Result<Option<DbRow>, StoreError> {

@@ -45,7 +45,7 @@ pub(super) fn write(scratch: &mut Scratch<'_>, write: &Write) -> Result<Written,
     Ok(written)
 }
 
-fn carried_out(
+pub(super) fn carried_out(
     connection: &Connection,
     key: &CommandKey,
 ) -> Result<Option<(Vec<u8>, String)>, StoreError> {
