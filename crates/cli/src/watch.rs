@@ -222,6 +222,11 @@ async fn follow_inbox(
                 let words = format!("{id} is parked: no process waits; an answer brings it back");
                 print(&[Line::of(Tone::Dim, &words)], output)?;
             }
+            Ok(Happening::Deleted(deleted)) => {
+                let words =
+                    format!("{id} was deleted by {}: it asks nothing more", deleted.by.name());
+                print(&[Line::of(Tone::Dim, &words)], output)?;
+            }
             _ => {}
         }
         output.flush()?;

@@ -47,8 +47,14 @@ enum About {
 }
 
 /// The kinds of events that an inbox is made of.
-const INBOX: [&str; 4] =
-    ["approval.opened", "approval.answered", "approval.closed", "session.parked"];
+const INBOX: [&str; 5] = [
+    "approval.opened",
+    "approval.answered",
+    "approval.closed",
+    "session.parked",
+    // What it asked is not asked any more, and nothing else says so.
+    "session.deleted",
+];
 
 /// The events of a session as they happen, from a number on. The id of each is its number; a browser
 /// that reconnects goes on after the last one. Beside them come `head` (what the session is now),
@@ -94,7 +100,7 @@ pub(super) async fn of_all(
 }
 
 /// What is asked and what is answered as it happens, over all sessions. The id of each event is its
-/// position.
+/// position. With `session.deleted`, everything is over that the session asked.
 #[utoipa::path(
     get, path = "/inbox/stream", tag = "events", operation_id = "streamInbox", params(
         AfterQuery,

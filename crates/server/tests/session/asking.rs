@@ -2,14 +2,15 @@
 
 use std::time::Duration;
 
-use countersign_server::api::view::ListAudit;
+use countersign_server::api::view::{ListAudit, Part};
+use countersign_server::client::Followed;
 use countersign_server::session::{
     Allow, Answer, By, ChosenSuggestion, Happening, Head, Stage, State, TurnEnd,
 };
 use libtest_mimic::Trial;
 use serde_json::json;
 
-use crate::kit::{Cli, Outcome, World, on_all};
+use crate::kit::{Cli, Outcome, World, on_all, simulated};
 
 pub(crate) fn trials() -> Vec<Trial> {
     [
@@ -23,6 +24,7 @@ pub(crate) fn trials() -> Vec<Trial> {
         on_all("asking::parked_and_answered", parked_and_answered),
         on_all("asking::parked_and_stopped", parked_and_stopped),
         on_all("asking::nobody_answers_in_time", expired),
+        simulated("asking::deleted_while_parked", deleted_while_parked),
         on_all("asking::what_nobody_is_asked_about_is_in_the_audit", unasked),
     ]
     .into_iter()
@@ -96,6 +98,21 @@ async fn unasked(cli: Cli) -> Outcome {
     let detail: serde_json::Value = entries[0].detail.decode()?;
     assert_ne!(detail["what"]["outcome"], "ran", "{detail}");
     assert!(matches!(entries[0].by, By::Rule { .. }), "{entries:?}");
+    world.close().await
+}
+
+/// Whoever watches the inbox hears that a session is gone that waited there.
+async fn deleted_while_parked(cli: Cli) -> Outcome {
+    let world =
+        World::with(cli, WRITE, |config| config.limits.park_after = Some(Duration::ZERO)).await;
+    let session = world.create("Write it.").await;
+    world.until(session, "parked", |head| head.state() == State::Parked).await;
+    let mut inbox = world.client.follow_inbox(None).await?;
+    world.client.delete_session(session).await?;
+    let told = tokio::time::timeout(Duration::from_secs(30), inbox.next()).await?;
+    let Some(Ok(Followed::Event(event))) = told else { panic!("{told:?}") };
+    assert_eq!((event.session, &*event.kind), (session, "session.deleted"));
+    assert!(world.client.inbox(&Part::default()).await?.items.is_empty());
     world.close().await
 }
 
