@@ -280,3 +280,34 @@ async fn a_session_that_could_not_be_started_is_not_made() {
     server.session(&json!({"options": {"allowed_tools": ["Bash(npm test:*)", "Read"]}})).await;
     server.end().await;
 }
+
+/// A list of values is not taken for an object of them, however deep it is.
+#[tokio::test]
+async fn a_list_is_no_object() {
+    let server = Running::new().await;
+    let folder = server.root().join("project");
+    let session = server.session(&json!({})).await;
+    let none = "0192f0c1-2345-7000-8000-000000000000";
+    for (line, body) in [
+        (
+            format!("POST /api/v1/approvals/{none}/answer"),
+            json!({"answer": {"deny": ["no", true]}}),
+        ),
+        (
+            format!("POST /api/v1/approvals/{none}/answer"),
+            json!({"answer": {"allow": {"rules": [["Bash", null, null]]}}}),
+        ),
+        (
+            "POST /api/v1/sessions".to_owned(),
+            json!({"folder": folder, "options": {"limits": [1.0]}}),
+        ),
+        (
+            format!("POST /api/v1/sessions/{session}/messages"),
+            json!({"text": "", "images": [["image/png", ""]]}),
+        ),
+    ] {
+        let answer = server.json(&line, &body.to_string()).await;
+        assert_eq!((answer.status, &*answer.problem()), (422, "bad-body"), "{line} {answer:?}");
+    }
+    server.end().await;
+}
