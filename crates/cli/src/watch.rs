@@ -132,6 +132,7 @@ fn aside(followed: &Followed, output: &mut Output) -> Result<(), Failure> {
     }
     match followed {
         Followed::Lagged { missed } => output.json(&json!({"kind": "lagged", "missed": missed}))?,
+        Followed::Reset { after } => output.json(&json!({"kind": "reset", "after": after}))?,
         Followed::Reconnecting { because, wait } => {
             let wait = wait.as_millis();
             let because = because.to_string();

@@ -59,7 +59,9 @@ const INBOX: [&str; 5] = [
 /// The events of a session as they happen, from a number on. The id of each is its number; a browser
 /// that reconnects goes on after the last one. Beside them come `head` (what the session is now),
 /// `delta` (a piece of what the model is saying, which is in no log) and `lagged` (the reader was too
-/// slow; what it missed follows from the log). It ends when the token is revoked or expires, or the
+/// slow; what it missed follows from the log). `reset` comes first when the log does not have the event
+/// after which it is to begin, because a copy from before was put back: what follows begins after the
+/// end of the log, and what was known is to be read anew. It ends when the token is revoked or expires, or the
 /// browser is signed out.
 #[utoipa::path(
     get, path = "/sessions/{session}/stream", tag = "events", operation_id = "streamSession",
@@ -77,8 +79,8 @@ pub(super) async fn of_session(
 ) -> Result<Response, Problem> {
     let news = api.service.hub().bus().subscribe(session);
     let head = api.service.session(session).await?;
-    let after = after.unwrap_or(head.seq);
-    respond(&api, identity, About::Session(session), news, after, Some(&head))
+    let from = From::number(after, head.seq);
+    respond(&api, identity, About::Session(session), news, from, Some(&head))
 }
 
 /// The events of all sessions as they happen, without pieces of messages. The id of each is its
@@ -124,11 +126,24 @@ async fn follow_all(
     after: Option<u64>,
 ) -> Result<Response, Problem> {
     let news = api.service.hub().bus().subscribe_all();
-    let after = match after {
-        Some(after) => after,
-        None => api.service.hub().store().last_position().await?,
-    };
-    respond(api, identity, about, news, after, None)
+    let last = api.service.hub().store().last_position().await?;
+    respond(api, identity, about, news, From::number(after, last), None)
+}
+
+/// Where a stream begins.
+#[derive(Clone, Copy)]
+struct From {
+    /// After this event.
+    after: u64,
+    /// Whether somebody knows an event that is not in the log: a copy from before was put back.
+    reset: bool,
+}
+
+impl From {
+    /// After what somebody knows last, if the log has it, and after its end otherwise.
+    fn number(known: Option<u64>, last: u64) -> Self {
+        Self { after: known.unwrap_or(last).min(last), reset: known.is_some_and(|at| at > last) }
+    }
 }
 
 fn respond(
@@ -136,7 +151,7 @@ fn respond(
     identity: Identity,
     about: About,
     news: Receiver<News>,
-    after: u64,
+    from: From,
     head: Option<&Head>,
 ) -> Result<Response, Problem> {
     let open = api.streams.open(identity.token()).ok_or_else(|| {
@@ -148,7 +163,12 @@ fn respond(
     let stop = hub.closing().clone();
     // So that it is known after what the stream begins: whoever loses the connection before anything
     // happens can go on from there.
+    let From { after, reset } = from;
     let mut ready = VecDeque::from([Frame::open_after(after)]);
+    if reset {
+        let told = json!({"after": after}).to_string();
+        ready.push_back(Frame::with_id(after, "reset", &told));
+    }
     ready.extend(head.map(head_event));
     let told = head.map_or(0, |head| head.seq);
     let (last, behind) = (after, true);

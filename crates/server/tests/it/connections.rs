@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use countersign_server::access::Scope;
+use countersign_server::client::{Client, Followed};
 use countersign_server::config::Config;
 use countersign_server::web::serve::{BindError, Ended, Server};
 use tokio::io::{AsyncBufReadExt as _, AsyncReadExt as _, AsyncWriteExt as _, BufReader};
@@ -169,4 +170,41 @@ async fn what_does_not_end_is_cut_when_the_time_is_over() {
     let mut rest = Vec::new();
     drop(stuck.read_to_end(&mut rest).await);
     assert!(rest.is_empty());
+}
+
+/// A copy from before was put back, and somebody knows what is not in the log.
+#[tokio::test]
+async fn whoever_knows_more_than_the_log_begins_anew() {
+    let server = Running::new().await;
+    let session = server.session(&serde_json::json!({})).await;
+    let (mut text, mut stream) = server.stream("/api/v1/stream?after=1000000", &server.admin).await;
+    let mut part = [0; 4096];
+    while !text.contains("data: ") {
+        let read = stream.read(&mut part).await.unwrap();
+        assert!(read > 0, "{text}");
+        text.push_str(&String::from_utf8_lossy(part.get(..read).unwrap()));
+    }
+    assert!(text.contains("event: reset") && text.contains(r#"data: {"after":1}"#), "{text}");
+    let token = server.admin.rsplit_once(' ').unwrap().1;
+    let client = Client::builder(&format!("http://{}", server.address), token).build().unwrap();
+    let session = session.parse().unwrap();
+    for mut following in [
+        client.follow(session, Some(7)).await.unwrap(),
+        client.follow_all(Some(7)).await.unwrap(),
+        client.follow_inbox(Some(7)).await.unwrap(),
+    ] {
+        let first = following.next().await.unwrap().unwrap();
+        assert!(matches!(first, Followed::Reset { after: 1 }), "{first:?}");
+        assert_eq!(following.last(), Some(1));
+    }
+    // What happens then is heard.
+    let mut following = client.follow(session, Some(7)).await.unwrap();
+    client.rename(session, "later").await.unwrap();
+    while let Some(followed) = following.next().await {
+        if let Followed::Event(event) = followed.unwrap() {
+            assert_eq!((event.seq, &*event.kind), (2, "session.renamed"));
+            break;
+        }
+    }
+    server.end().await;
 }
