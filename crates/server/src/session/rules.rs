@@ -149,3 +149,29 @@ pub fn mode_set_by(updates: &[PermissionUpdate]) -> Option<&PermissionMode> {
         _ => None,
     })
 }
+
+/// Whether any of these updates sets this mode, though another may follow.
+#[must_use]
+pub fn sets_mode(updates: &[PermissionUpdate], mode: &PermissionMode) -> bool {
+    let sets = |update: &PermissionUpdate| match update {
+        PermissionUpdate::SetMode(set) => set.mode == *mode,
+        _ => false,
+    };
+    updates.iter().any(sets)
+}
+
+#[cfg(test)]
+mod tests {
+    use countersign_protocol::permission::{PermissionMode, SetMode, UpdateDestination};
+
+    use super::{mode_set_by, sets_mode};
+
+    #[test]
+    fn a_mode_that_is_set_on_the_way_is_set() {
+        let set = |mode: PermissionMode| SetMode::new(mode, UpdateDestination::Session).into();
+        let updates = [set(PermissionMode::BypassPermissions), set(PermissionMode::Default)];
+        assert_eq!(mode_set_by(&updates), Some(&PermissionMode::Default));
+        assert!(sets_mode(&updates, &PermissionMode::BypassPermissions));
+        assert!(!sets_mode(&updates, &PermissionMode::Plan));
+    }
+}
