@@ -380,10 +380,13 @@ fn check_labels(labels: &BTreeSet<String>) -> Result<(), ServiceError> {
     let is_label = |label: &String| {
         !label.trim().is_empty()
             && label.chars().count() <= longest
-            && !label.chars().any(char::is_control)
+            // Lists are asked for with commas between labels.
+            && !label.chars().any(|letter| letter.is_control() || letter == ',')
     };
     if labels.len() > most || !labels.iter().all(is_label) {
-        let why = format!("at most {most} labels of at most {longest} characters each");
+        let why = format!(
+            "at most {most} labels of at most {longest} characters each, none of which is a comma"
+        );
         return Err(ServiceError::Invalid(why));
     }
     Ok(())

@@ -40,6 +40,9 @@ pub struct Head {
     pub updated_at: Timestamp,
     /// Its title.
     pub title: String,
+    /// The message that the title is made of, as long as nobody gave it another one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub title_of: Option<MessageId>,
     /// Its labels.
     pub labels: BTreeSet<String>,
     /// Whether it is in the archive.

@@ -311,3 +311,16 @@ async fn a_list_is_no_object() {
     }
     server.end().await;
 }
+
+#[tokio::test]
+async fn a_label_has_no_comma() {
+    let server = Running::new().await;
+    let body = json!({"folder": server.root().join("project"), "labels": ["a,b"]}).to_string();
+    let answer = server.json("POST /api/v1/sessions", &body).await;
+    assert_eq!((answer.status, &*answer.problem()), (422, "invalid"), "{answer:?}");
+    let session = server.session(&json!({"labels": ["a b"]})).await;
+    let line = format!("PUT /api/v1/sessions/{session}/labels");
+    let answer = server.json(&line, &json!({"labels": ["a", ","]}).to_string()).await;
+    assert_eq!(answer.status, 422, "{answer:?}");
+    server.end().await;
+}

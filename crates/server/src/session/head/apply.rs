@@ -32,6 +32,7 @@ impl Head {
             created_at: at,
             updated_at: at,
             title,
+            title_of: None,
             labels,
             archived: false,
             folder,
@@ -83,7 +84,10 @@ impl Head {
     fn change(&mut self, at: Timestamp, happening: &Happening) -> Result<(), Refused> {
         match happening {
             Happening::Created(_) => return Err(Refused::Exists(self.id)),
-            Happening::Renamed(to) => self.title.clone_from(&to.title),
+            Happening::Renamed(to) => {
+                self.title.clone_from(&to.title);
+                self.title_of = None;
+            }
             Happening::Labelled(to) => self.labels.clone_from(&to.labels),
             Happening::Archived(to) => {
                 self.without_process("stop it before you archive it")?;
@@ -123,6 +127,7 @@ impl Head {
                 }
                 if self.title.is_empty() {
                     self.title = title_of(&said.content.text);
+                    self.title_of = Some(said.message);
                 }
                 let queued = Queued { message: said.message, now: said.now, again: false };
                 if said.first {
@@ -138,10 +143,16 @@ impl Head {
                 if queued.again {
                     return Err(Refused::NotQueued(edited.message));
                 }
+                if self.title_of == Some(edited.message) {
+                    self.title = title_of(&edited.content.text);
+                }
             }
             Happening::MessageRemoved(removed) => {
                 self.queued(removed.message)?;
                 self.queue.retain(|queued| queued.message != removed.message);
+                if self.title_of.take_if(|message| *message == removed.message).is_some() {
+                    self.title.clear();
+                }
             }
             Happening::MessagesOrdered(to) => self.order(&to.order)?,
             Happening::MessageSent(sent) => {
@@ -434,10 +445,20 @@ impl Head {
 
 /// A title made of what was said first.
 fn title_of(text: &str) -> String {
-    let line = text.lines().map(str::trim).find(|line| !line.is_empty()).unwrap_or_default();
+    let plain: String = text.chars().filter(|letter| !is_unseen(*letter)).collect();
+    let line = plain.lines().map(str::trim).find(|line| !line.is_empty()).unwrap_or_default();
     let mut title: String = line.chars().take(TITLE).collect();
     if title.len() < line.len() {
         title.push('…');
     }
     title
+}
+
+/// Whether a character changes how others are shown, and is not seen itself: it would change what
+/// stands around the title.
+fn is_unseen(letter: char) -> bool {
+    let is_line = matches!(letter, '\n');
+    let is_direction = matches!(letter,
+        '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
+    (letter.is_control() && !is_line) || is_direction
 }

@@ -430,3 +430,10 @@ fn a_call_that_somebody_is_asked_about_is_decided_by_them() {
     called(&mut story, &call);
     assert_eq!(story.head.decided(&call, CallOutcome::Ran), None);
 }
+
+#[test]
+fn a_title_that_is_made_of_a_message_has_nothing_that_is_not_seen() {
+    let mut story = Story::new();
+    story.say("\n \u{202e}\u{2066}Fix\u{1b}[31m \tit\u{7}\u{200f}\r\nnow");
+    assert_eq!(story.head.title, "Fix[31m it");
+}

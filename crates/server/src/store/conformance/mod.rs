@@ -160,6 +160,7 @@ rules! {
     lists::totals = "what all sessions have used is added up";
 
     search::words = "sessions are found by words of their title and of what was said";
+    search::unsaid = "what is not said any more is not found any more";
     search::hostile = "no search breaks anything";
     search::long = "a long text is searched at its beginning";
 

@@ -204,6 +204,12 @@ pub(super) async fn queued_messages(
 
 pub(super) async fn totals(client: &ClientWrapper) -> Result<Totals, StoreError> {
     let mut totals = Totals::default();
+    let sql = "SELECT cost, input_tokens, output_tokens, turns FROM deleted";
+    let gone = query_one(client, sql, &[]).await?;
+    totals.cost_usd = gone.try_get(0)?;
+    totals.input_tokens = to_u64(gone.try_get(1)?);
+    totals.output_tokens = to_u64(gone.try_get(2)?);
+    totals.turns = to_u64(gone.try_get(3)?);
     let sql = "SELECT state, count(*), sum(cost), sum(input_tokens)::bigint,
                    sum(output_tokens)::bigint, sum(turns)::bigint, sum(open_approvals)::bigint
                FROM sessions GROUP BY state";

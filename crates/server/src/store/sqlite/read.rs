@@ -203,6 +203,14 @@ pub(super) fn queued_messages(
 
 pub(super) fn totals(connection: &Connection) -> Result<Totals, StoreError> {
     let mut totals = Totals::default();
+    let sql = "SELECT cost, input_tokens, output_tokens, turns FROM deleted";
+    connection.prepare_cached(sql)?.query_row([], |row| {
+        totals.cost_usd = row.get(0)?;
+        totals.input_tokens = to_u64(row.get(1)?);
+        totals.output_tokens = to_u64(row.get(2)?);
+        totals.turns = to_u64(row.get(3)?);
+        Ok(())
+    })?;
     let mut found = connection.prepare_cached(
         "SELECT state, count(*), sum(cost), sum(input_tokens), sum(output_tokens), sum(turns)
          FROM sessions GROUP BY state",
