@@ -17,6 +17,7 @@ use serde::Deserialize as _;
 use tempfile::NamedTempFile;
 
 use super::desk::Desk;
+use super::words::without_stderr;
 use crate::hub::Hub;
 use crate::id::MessageId;
 use crate::session::{Head, Parent};
@@ -184,7 +185,9 @@ async fn resume(builder: SessionBuilder, conversation: &str) -> Result<Session, 
                 match Box::pin(from_store.resume_from_store(&id)).await {
                     Ok(session) => Ok(session),
                     Err(error) => {
-                        tracing::info!(%error, "the store cannot bring a conversation back");
+                        let error = error.to_string();
+                        let error = without_stderr(&error);
+                        tracing::info!(error, "the store cannot bring a conversation back");
                         Err(NotOpened::NoConversation)
                     }
                 }

@@ -26,6 +26,7 @@ use self::desk::{Ask, Desk};
 use self::frames::Watching;
 pub(crate) use self::launch::check_options;
 use self::launch::{NotOpened, is_no_conversation};
+pub(crate) use self::words::without_stderr;
 use crate::hub::{Hub, Slot};
 use crate::id::{ApprovalId, ConversationId, SessionId, TurnId};
 use crate::session::{
@@ -170,7 +171,9 @@ impl Actor {
         match session.park().await {
             Ok(_) => Ok(Leave::Parked),
             Err((session, error)) => {
-                tracing::info!(session = %self.id, %error, "the session is not parked");
+                let error = error.to_string();
+                let error = without_stderr(&error);
+                tracing::info!(session = %self.id, error, "the session is not parked");
                 self.park_not_before = Some(Instant::now() + live::PARK_AGAIN);
                 self.give_up = false;
                 Err(Box::new(session))

@@ -10,7 +10,7 @@ use countersign_protocol::RawJson;
 use uuid::Uuid;
 
 use super::launch::{CallResult, Launch, Opened, missing, result_of, servers};
-use super::words::{decision, digest, story};
+use super::words::{decision, digest, story, without_stderr};
 use super::{Actor, Leave, started};
 use crate::id::{ApprovalId, TurnId};
 use crate::session::{
@@ -109,6 +109,7 @@ impl Actor {
                 Ok(session)
             }
             Opened::NotRaised(session, why) => {
+                let why = without_stderr(&why);
                 tracing::info!(session = %self.id, why, "a call cannot be brought back");
                 self.tell(&session).await?;
                 Ok(session)
@@ -228,7 +229,9 @@ impl Actor {
         message.uuid = Some(self.name_of_telling());
         message.is_synthetic = Some(true);
         if let Err(error) = session.handle().post(message).await {
-            tracing::info!(session = %self.id, %error, "the model could not be told");
+            let error = error.to_string();
+            let error = without_stderr(&error);
+            tracing::info!(session = %self.id, error, "the model could not be told");
         }
         Ok(())
     }

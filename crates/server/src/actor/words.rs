@@ -14,6 +14,12 @@ const STORY: usize = 40_000;
 /// How many events are looked at, at most, to tell the story.
 const EVENTS: usize = 20_000;
 
+/// Why something ended, without what the CLI wrote: that may be anything, and is for those who may see
+/// the session.
+pub(crate) fn without_stderr(why: &str) -> &str {
+    why.split("; it said: ").next().unwrap_or(why)
+}
+
 /// What was decided about a call, for a model that is not asked for it again.
 pub(super) fn decision(approval: &Approval, answer: &Answer) -> String {
     let tool = &approval.tool;

@@ -363,6 +363,13 @@ impl Head {
         }
     }
 
+    /// Whether somebody gave it its title. One that was taken over from another session may be made of
+    /// what was said there.
+    #[must_use]
+    pub const fn has_own_title(&self) -> bool {
+        self.title_of.is_none() && self.parent.is_none() && !self.title.is_empty()
+    }
+
     /// Whether a message waits with which a turn can begin.
     #[must_use]
     pub fn has_next(&self) -> bool {

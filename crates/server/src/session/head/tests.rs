@@ -8,8 +8,8 @@ use crate::session::{
     Answer, ApprovalAnswered, ApprovalClosed, ApprovalDelivered, ApprovalEnd, ApprovalKind,
     ApprovalOpened, AwaitsProcess, By, CallOutcome, Created, Delivery, GoesOn, GrantMade,
     GrantUsed, Happening, InterruptAsked, MessageContent, MessageQueued, MessageRemoved,
-    MessageSent, MessagesOrdered, ModeWanted, ProcessEnded, ProcessStarted, ProcessStarting, State,
-    StopAsked, ToolCalled, TurnBegan, TurnCause, TurnEnd, TurnEnded,
+    MessageSent, MessagesOrdered, ModeWanted, ProcessEnded, ProcessStarted, ProcessStarting,
+    Renamed, State, StopAsked, ToolCalled, TurnBegan, TurnCause, TurnEnd, TurnEnded,
 };
 
 /// A session in the making, which takes note of everything that happens to it.
@@ -436,4 +436,14 @@ fn a_title_that_is_made_of_a_message_has_nothing_that_is_not_seen() {
     let mut story = Story::new();
     story.say("\n \u{202e}\u{2066}Fix\u{1b}[31m \tit\u{7}\u{200f}\r\nnow");
     assert_eq!(story.head.title, "Fix[31m it");
+}
+
+#[test]
+fn a_title_is_somebodys_own_when_they_gave_it() {
+    let mut story = Story::new();
+    assert!(!story.head.has_own_title());
+    story.say("What nobody else should read");
+    assert!(!story.head.has_own_title(), "it is made of what was said");
+    story.then(Renamed { title: "Mine".into(), by: By::Server });
+    assert!(story.head.has_own_title());
 }
