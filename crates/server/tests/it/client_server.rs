@@ -280,7 +280,7 @@ async fn streams_go_on_over_connections_that_get_lost() {
     assert!(events.more);
     assert_eq!(events.items[0].kind, "session.created");
     // It is deleted, and the stream ends with that.
-    running.store.delete(session, By::Server).await.unwrap();
+    running.store.delete(session, By::Expiry).await.unwrap();
     let last = loop {
         if let Followed::Event(event) = one.next().await.unwrap().unwrap() {
             break event;

@@ -401,7 +401,7 @@ async fn a_session_that_was_deleted_is_not_told_of_and_not_waited_for() {
     let [gone, stays] = [log.session().await, log.session().await];
     let lost = log.ask(gone).await;
     log.write(gone, vec![ended(1)]).await;
-    log.store.delete(gone, By::Server).await.unwrap();
+    log.store.delete(gone, By::Expiry).await.unwrap();
     let approval = log.ask(stays).await;
     loop {
         // It may have been told before it was deleted.

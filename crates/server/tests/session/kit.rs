@@ -441,8 +441,8 @@ impl World {
         self.kill_cli(asked.session).await;
         self.until(asked.session, "parked", |head| head.state() == State::Parked).await;
         let text = std::fs::read_to_string(&file).unwrap();
-        let entries = text.lines().map(|line| serde_json::from_str::<Value>(line).unwrap());
-        let mut entry = entries.filter(|entry| entry["type"] == "assistant").last().unwrap();
+        let mut entries = text.lines().map(|line| serde_json::from_str::<Value>(line).unwrap());
+        let mut entry = entries.rfind(|entry| entry["type"] == "assistant").unwrap();
         entry["parentUuid"] = entry["uuid"].clone();
         entry["uuid"] = uuid::Uuid::new_v4().to_string().into();
         entry["type"] = "user".into();
