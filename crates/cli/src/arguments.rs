@@ -7,8 +7,8 @@ use clap::{Parser, Subcommand};
 use crate::failure::{EXIT_CODES, Exit, Failure};
 use crate::output::Output;
 use crate::{
-    audit, backup, decide, demo, doctor, inbox, lab, login_link, model, pages, record, run, send,
-    serve, sessions, shim, sim, tape, token, tour, transcripts, watch,
+    audit, backup, browsers, decide, demo, doctor, inbox, lab, login_link, model, pages, record,
+    run, send, serve, sessions, shim, sim, tape, token, tour, transcripts, watch,
 };
 
 /// Drive Claude Code, and countersign what it does
@@ -78,6 +78,7 @@ pub(crate) enum Command {
     Watch(watch::Args),
     Audit(audit::Args),
     Token(token::Args),
+    Browsers(browsers::Args),
     LoginLink(login_link::Args),
     Backup(backup::Args),
     #[command(subcommand)]
@@ -111,6 +112,7 @@ impl Command {
             Self::Watch(args) => args.run(output),
             Self::Audit(args) => args.run(output),
             Self::Token(args) => args.run(output),
+            Self::Browsers(args) => args.run(output),
             Self::LoginLink(args) => args.run(output),
             Self::Backup(args) => args.run(output),
             Self::Transcripts(command) => command.run(output),

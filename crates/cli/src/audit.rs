@@ -13,7 +13,7 @@ use serde::Deserialize;
 use serde_json::json;
 
 use crate::failure::{Exit, Failure};
-use crate::file::create;
+use crate::file::create_private;
 use crate::output::Output;
 use crate::remote::happening::said;
 use crate::remote::told::told;
@@ -121,7 +121,7 @@ impl Args {
             Failure::new(format!("cannot write {}: {error}", path.display())).code(Exit::Failed)
         };
         let mut export = client.export_audit(&wanted).await.map_err(told)?;
-        let mut file = BufWriter::new(create(path, self.force)?);
+        let mut file = BufWriter::new(create_private(path, self.force)?);
         let writing = output.progress("writing the audit");
         let mut entries = 0;
         while let Some(entry) = export.next().await.map_err(told)? {

@@ -21,6 +21,7 @@
 mod arguments;
 mod audit;
 mod backup;
+mod browsers;
 mod decide;
 mod demo;
 mod doctor;

@@ -1,8 +1,12 @@
 //! `countersign login-link`: lets a browser in.
 
+use std::io::Write as _;
+use std::path::Path;
 use std::process::{ExitCode, Stdio};
+use std::time::Duration;
 
 use serde_json::json;
+use tempfile::NamedTempFile;
 use tokio::process::Command;
 
 use crate::failure::Failure;
@@ -26,7 +30,10 @@ impl Args {
             let link = client.create_login_link().await.map_err(told)?;
             let (url, until) = (link.url.expose(), link.expires_at);
             if self.open {
-                open(url).await?;
+                let page = page(url)?;
+                open(page.path()).await?;
+                // The browser may read it a moment after it was told to.
+                tokio::time::sleep(KEPT).await;
                 next("the browser is told to open the page", output);
                 if output.is_json() {
                     output.json(&json!({"opened": true, "expires_at": until}))?;
@@ -45,15 +52,32 @@ impl Args {
     }
 }
 
-/// Has the desktop open an address.
+/// How long the page is kept for a browser.
+const KEPT: Duration = Duration::from_secs(3);
+
+/// A page that sends the browser on, in a file that only its owner can read: what is on a command line,
+/// all users of the machine can read.
+fn page(url: &str) -> Result<NamedTempFile, Failure> {
+    let url = url.replace('&', "&amp;").replace('"', "&quot;").replace('<', "&lt;");
+    let mut page = tempfile::Builder::new().prefix("countersign-").suffix(".html").tempfile()?;
+    write!(
+        page,
+        "<!DOCTYPE html><meta charset=\"utf-8\"><meta name=\"referrer\" content=\"no-referrer\">\
+         <meta http-equiv=\"refresh\" content=\"0;url={url}\"><a href=\"{url}\">Countersign</a>\n"
+    )?;
+    page.flush()?;
+    Ok(page)
+}
+
+/// Has the desktop open a page.
 #[expect(
     clippy::disallowed_methods,
     reason = "the program only tells a browser, and is waited for"
 )]
-async fn open(url: &str) -> Result<(), Failure> {
+async fn open(page: &Path) -> Result<(), Failure> {
     let program = if cfg!(target_os = "macos") { "open" } else { "xdg-open" };
     let mut command = Command::new(program);
-    command.arg(url).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+    command.arg(page).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
     let failed = |why: String| {
         Failure::new(format!("{program} does not open a browser: {why}"))
             .hint("Without --open the link is printed, to be opened by hand.")

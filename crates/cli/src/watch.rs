@@ -132,6 +132,7 @@ fn aside(followed: &Followed, output: &mut Output) -> Result<(), Failure> {
     }
     match followed {
         Followed::Lagged { missed } => output.json(&json!({"kind": "lagged", "missed": missed}))?,
+        Followed::Reset { after } => output.json(&json!({"kind": "reset", "after": after}))?,
         Followed::Reconnecting { because, wait } => {
             let wait = wait.as_millis();
             let because = because.to_string();
@@ -220,6 +221,11 @@ async fn follow_inbox(
             }
             Ok(Happening::Parked(_)) => {
                 let words = format!("{id} is parked: no process waits; an answer brings it back");
+                print(&[Line::of(Tone::Dim, &words)], output)?;
+            }
+            Ok(Happening::Deleted(deleted)) => {
+                let words =
+                    format!("{id} was deleted by {}: it asks nothing more", deleted.by.name());
                 print(&[Line::of(Tone::Dim, &words)], output)?;
             }
             _ => {}

@@ -59,6 +59,15 @@ impl SessionBuilder {
         }
     }
 
+    /// Looks whether a session can be set up like this, without starting anything or looking for the
+    /// CLI. What depends on its version is found out when it is started.
+    ///
+    /// # Errors
+    /// When an option has a value that it cannot have, or two contradict each other.
+    pub fn check_options(&self) -> Result<(), crate::OptionsError> {
+        self.options.check()
+    }
+
     /// Who decides whether tools may run. By default everything is denied.
     pub fn on_permission(mut self, handler: impl PermissionHandler) -> Self {
         self.handlers.permission = erased(handler);

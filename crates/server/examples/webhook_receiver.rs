@@ -42,9 +42,10 @@ async fn hear(State(secret): State<String>, headers: HeaderMap, body: Bytes) -> 
         return StatusCode::UNPROCESSABLE_ENTITY;
     };
     // The same may come twice; a receiver that acts on it remembers `notice.id`.
+    let name = notice.session.title.clone().unwrap_or_else(|| notice.session.id.to_string());
     match &notice.approval {
-        Some(asked) => println!("{} wants to use {}", notice.session.title, asked.tool),
-        None => println!("{} is {}", notice.session.title, notice.session.state),
+        Some(asked) => println!("{name} wants to use {}", asked.tool),
+        None => println!("{name} is {}", notice.session.state),
     }
     println!("  {}", notice.link);
     StatusCode::NO_CONTENT

@@ -14,7 +14,7 @@ use tokio_util::task::TaskTracker;
 use utoipa_axum::router::OpenApiRouter;
 
 use crate::access::first::{FirstLinkError, FirstTokenError, first_link, first_token};
-use crate::access::{self, Access, AccessStore, Cookies, SystemClock};
+use crate::access::{self, Access, AccessStore, Cookies, Streams, SystemClock};
 use crate::api::{self, Api, Info};
 use crate::bus::Bus;
 use crate::config::{self, Config, Retention, Roots, RootsError, Secret};
@@ -33,6 +33,9 @@ use crate::webhook::{Patience, Post, WebhookError, Webhooks};
 
 /// The file for messages that no time limit is set for.
 const NEVER: Duration = Duration::from_secs(100 * 365 * 24 * 60 * 60);
+
+/// The folder in the data folder for what only the CLI is to read.
+const PRIVATE: &str = "processes";
 
 /// Why a server does not start.
 #[derive(Debug, Error)]
@@ -83,6 +86,7 @@ impl Server {
     /// When the store, the data folder or the address cannot be had.
     pub async fn start(config: &Config) -> Result<Self, StartError> {
         make_private(&config.data)?;
+        let private = config.data.join(PRIVATE);
         let roots = Roots::new(&config.roots)?;
         // First, so that a second server does not come as far as the sessions of the first.
         let listening = Listening::bind(config).await?;
@@ -102,7 +106,11 @@ impl Server {
         };
         // Before anything happens, so that nothing is passed over.
         let webhooks = Webhooks::start(&config.webhooks, post).await?;
-        let hub = Hub::new(store, bus, settings(config, roots.clone()));
+        // What a server left there that was killed.
+        drop(std::fs::remove_dir_all(&private));
+        make_private(&private)?;
+        let settings = Settings { private: Some(private), ..settings(config, roots.clone()) };
+        let hub = Hub::new(store, bus, settings);
         hub.recover().await?;
         let mut counted = Metrics::default();
         hub.count_in(counted.registry());
@@ -110,7 +118,8 @@ impl Server {
         let listening = listening.count_in(metrics.connections());
         let service = Service::new(Arc::clone(&hub), roots);
         let info = Info { backups: config.data.join("backups"), started_at: Timestamp::now() };
-        let api = Api { service, info: Arc::new(info) };
+        let streams = Streams::at_most(config.limits.streams);
+        let api = Api { service, info: Arc::new(info), access: Arc::clone(&access), streams };
         let shell = Shell {
             hosts: Arc::new(Hosts::new(config, address)),
             access: Arc::clone(&access),

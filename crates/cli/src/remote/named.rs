@@ -1,10 +1,10 @@
 //! Sessions, approvals, messages and tokens, as people name them: by an id, or by the beginning or the
 //! end of one. Lists show the end.
 
-use countersign_server::access::api::Token;
+use countersign_server::access::api::{Browser, Token};
 use countersign_server::api::view::{ListApprovals, ListSessions, Part, SessionView};
 use countersign_server::client::Client;
-use countersign_server::id::{ApprovalId, MessageId, SessionId, TokenId};
+use countersign_server::id::{ApprovalId, BrowserId, MessageId, SessionId, TokenId};
 use countersign_server::session::Approval;
 use countersign_server::store::StoredMessage;
 use uuid::Uuid;
@@ -149,6 +149,16 @@ pub(crate) fn token(tokens: &[Token], text: &str) -> Result<TokenId, Failure> {
     }
     let fitting = tokens.iter().map(|token| token.id).filter(|id| fits(id.uuid(), text));
     one(fitting.collect(), "token", text, LIST)
+}
+
+/// The browser that is meant.
+pub(crate) fn browser(browsers: &[Browser], text: &str) -> Result<BrowserId, Failure> {
+    const LIST: &str = "countersign browsers list";
+    if !is_part(text) {
+        return Err(wrong(format!("there is no browser {text:?}"), LIST));
+    }
+    let fitting = browsers.iter().map(|browser| browser.id).filter(|id| fits(id.uuid(), text));
+    one(fitting.collect(), "browser", text, LIST)
 }
 
 #[cfg(test)]

@@ -306,12 +306,21 @@ fn a_link_is_made_for_a_browser() {
 
     // A desktop is told to open it, and nothing is printed.
     let bin = served.path("bin");
-    crate::support::script(&bin.join("xdg-open"), "#!/bin/sh\necho \"$1\" > \"$HOME/opened\"\n");
+    crate::support::script(
+        &bin.join("xdg-open"),
+        "#!/bin/sh\necho \"$1\" > \"$HOME/opened\"\ncp -p \"$1\" \"$HOME/page\"\n",
+    );
     let mut open = served.command(&["login-link", "--open"]);
     let opened = ran(open.env("PATH", format!("{}:/usr/bin:/bin", bin.display())));
     assert_eq!((opened.code, opened.out.as_str()), (Some(0), ""), "{opened:?}");
     assert!(!opened.err.contains("csl_"), "{opened:?}");
-    assert!(fs::read_to_string(served.path("opened")).unwrap().contains("/login#csl_"));
+    // What is on a command line, everybody can read.
+    let told = fs::read_to_string(served.path("opened")).unwrap();
+    assert!(!told.contains("csl_"), "{told}");
+    assert!(!std::path::Path::new(told.trim()).exists(), "the page is left behind");
+    let page = served.path("page");
+    assert!(fs::read_to_string(&page).unwrap().contains("/login#csl_"));
+    assert_eq!(fs::metadata(&page).unwrap().permissions().mode() & 0o777, 0o600);
     let none = ran(served.command(&["login-link", "--open"]).env("PATH", "/nowhere"));
     assert_eq!(none.code, Some(1), "{none:?}");
     assert!(none.err.contains("to be opened by hand"), "{none:?}");
@@ -337,4 +346,13 @@ fn a_token_goes_only_to_the_server_that_it_is_for() {
     let nobody = served.run(&elsewhere);
     assert_eq!(nobody.code, Some(1), "{nobody:?}");
     assert!(nobody.err.contains("`countersign serve` starts it"), "{nobody:?}");
+}
+
+#[test]
+fn browsers_are_listed_and_signed_out() {
+    let served = Served::new(WRITE);
+    let none = served.ok(&["browsers", "list"]);
+    assert!(none.out.is_empty() && none.err.contains("login-link"), "{none:?}");
+    let wrong = served.run(&["browsers", "sign-out", "nobody"]);
+    assert!(wrong.err.contains("countersign browsers list"), "{wrong:?}");
 }

@@ -80,6 +80,15 @@ impl Options {
 
     /// What is to be started, and what it is told first. Looks for the CLI, but starts nothing.
     pub(crate) fn launch(&self) -> Result<Launch, OptionsError> {
+        self.draft()?.finish(&self.process)
+    }
+
+    /// Looks at everything but for where the CLI is.
+    pub(crate) fn check(&self) -> Result<(), OptionsError> {
+        self.draft().map(drop)
+    }
+
+    fn draft(&self) -> Result<Draft, OptionsError> {
         let mut draft = Draft::new();
         self.permissions.apply(&mut draft)?;
         self.model.apply(&mut draft)?;
@@ -92,7 +101,7 @@ impl Options {
         self.output.apply(&mut draft)?;
         // Last, because what is given raw may not repeat what is there.
         self.process.apply(&mut draft)?;
-        draft.finish(&self.process)
+        Ok(draft)
     }
 
     /// The id that the session will have, if it is known before it begins.

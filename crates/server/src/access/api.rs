@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use axum::extract::State;
+use axum::response::{IntoResponse as _, Response};
 use http::StatusCode;
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
@@ -12,10 +13,13 @@ use utoipa_axum::routes;
 
 use super::gate::{Access, NewToken};
 use super::identity::Admin;
+use super::once::{Begun, done_before, made_before};
 use super::scope::Scope;
 use super::store::{AccessStoreError, BrowserRecord, TokenRecord};
+use crate::api::view::Nothing;
 use crate::id::{BrowserId, TokenId};
 use crate::web::extract::{Json, Path};
+use crate::web::idempotency::Command;
 use crate::web::problem::{self, Problem};
 
 /// The routes, all of which need the scope `admin`.
@@ -154,23 +158,36 @@ async fn list_tokens(State(access): State<Arc<Access>>, _: Admin) -> Result<Json
     Ok(Json(Tokens { tokens: tokens.into_iter().map(Token::from).collect() }))
 }
 
-/// Makes a token.
+/// Makes a token. A command that comes again under its key makes no second one, and gets 409 with the
+/// token as it is: its secret is kept nowhere, so it cannot be shown again.
 #[utoipa::path(
     post,
     path = "/api/v1/tokens",
     tag = "access", operation_id = "createToken",
     request_body = CreateToken,
+    params(("Idempotency-Key" = Option<String>, Header, description = "The same key for the same command is carried out once")),
     responses(
         (status = 201, body = CreatedToken),
     ),
 )]
 async fn create_token(
     State(access): State<Arc<Access>>,
-    _: Admin,
-    Json(CreateToken { name, scope, expires_at }): Json<CreateToken>,
+    Admin(identity): Admin,
+    command: Command<CreateToken>,
 ) -> Result<(StatusCode, Json<CreatedToken>), Problem> {
-    let (secret, token) = access.create_token(NewToken { name, scope, expires_at }).await?;
+    let once = match access.once(&identity, &command).await? {
+        Begun::Now(once) => once,
+        Begun::Before(response) => {
+            let instead = "the token was made, and its secret cannot be shown again: revoke it, and \
+                           make another under another key";
+            return Err(made_before(&response, instead));
+        }
+    };
+    let CreateToken { name, scope, expires_at } = command.body;
+    let new = NewToken { name, scope, expires_at };
+    let (secret, token) = access.create_token_by(identity.by(), new).await?;
     let created = CreatedToken { secret: secret.expose().to_owned(), token: token.into() };
+    access.done(once, &created.token).await?;
     Ok((StatusCode::CREATED, Json(created)))
 }
 
@@ -179,17 +196,26 @@ async fn create_token(
     delete,
     path = "/api/v1/tokens/{id}",
     tag = "access", operation_id = "revokeToken",
-    params(("id" = TokenId, Path, description = "The token.")),
+    params(
+        ("id" = TokenId, Path, description = "The token."),
+        ("Idempotency-Key" = Option<String>, Header, description = "The same key for the same command is carried out once"),
+    ),
     responses(
         (status = 204, description = "The token is good for nothing any more."),
     ),
 )]
 async fn revoke_token(
     State(access): State<Arc<Access>>,
-    _: Admin,
+    Admin(identity): Admin,
     Path(id): Path<TokenId>,
-) -> Result<StatusCode, Problem> {
-    found(access.revoke_token(id).await?, "there is no such token")
+    command: Command<Nothing>,
+) -> Result<Response, Problem> {
+    let Begun::Now(once) = access.once(&identity, &command).await? else {
+        return Ok(done_before());
+    };
+    let status = found(access.revoke_token(identity.by(), id).await?, "there is no such token")?;
+    access.done(once, &id).await?;
+    Ok(status.into_response())
 }
 
 /// Lists the browsers that are signed in.
@@ -214,17 +240,26 @@ async fn list_browsers(
     delete,
     path = "/api/v1/browsers/{id}",
     tag = "access", operation_id = "signOutBrowser",
-    params(("id" = BrowserId, Path, description = "The browser.")),
+    params(
+        ("id" = BrowserId, Path, description = "The browser."),
+        ("Idempotency-Key" = Option<String>, Header, description = "The same key for the same command is carried out once"),
+    ),
     responses(
         (status = 204, description = "The browser is signed out."),
     ),
 )]
 async fn sign_out(
     State(access): State<Arc<Access>>,
-    _: Admin,
+    Admin(identity): Admin,
     Path(id): Path<BrowserId>,
-) -> Result<StatusCode, Problem> {
-    found(access.logout(id).await?, "there is no such browser")
+    command: Command<Nothing>,
+) -> Result<Response, Problem> {
+    let Begun::Now(once) = access.once(&identity, &command).await? else {
+        return Ok(done_before());
+    };
+    let status = found(access.logout(identity.by(), id).await?, "there is no such browser")?;
+    access.done(once, &id).await?;
+    Ok(status.into_response())
 }
 
 fn found(found: bool, otherwise: &'static str) -> Result<StatusCode, Problem> {

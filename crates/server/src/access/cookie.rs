@@ -42,6 +42,17 @@ impl Cookies {
         &self.name
     }
 
+    /// Whether these headers have it, whatever its value is, and however often.
+    pub(crate) fn is_in(&self, headers: &HeaderMap) -> bool {
+        // Of what cannot be read nobody can say what it is.
+        headers.get_all(COOKIE).iter().any(|line| match line.to_str() {
+            Ok(line) => line.split(';').any(|pair| {
+                pair.trim().split_once('=').is_some_and(|(name, _)| name.trim() == self.name)
+            }),
+            Err(_) => true,
+        })
+    }
+
     /// Its value in these headers. When there are several, nobody can say which one is ours, and
     /// there is none.
     pub(super) fn find<'a>(&self, headers: &'a HeaderMap) -> Option<&'a str> {

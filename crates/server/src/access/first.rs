@@ -15,6 +15,7 @@ use super::gate::{Access, AccessError, NewToken, Seen};
 use super::scope::Scope;
 use super::secret;
 use crate::config::Secret;
+use crate::session::By;
 
 /// The file with the token, in the data folder.
 pub const TOKEN_FILE: &str = "token";
@@ -100,7 +101,8 @@ pub async fn first_token(access: &Access, data: &Path) -> Result<Option<PathBuf>
     let file = data.join(TOKEN_FILE);
     let failed = |source| FirstTokenError::Write { file: file.clone(), source };
     write(data, &file, &text).map_err(failed)?;
-    if access.store().add_first_token(token).await.map_err(AccessError::from)? {
+    if access.store().add_first_token(token.clone()).await.map_err(AccessError::from)? {
+        access.made_token(By::Server, &token).await;
         return Ok(Some(file));
     }
     // Another server that shares the store was faster, and its owner has the token.

@@ -4,10 +4,13 @@ use std::net::IpAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
+use countersign_protocol::RawJson;
 use http::header::AUTHORIZATION;
 use http::{HeaderMap, HeaderValue};
 use jiff::Timestamp;
+use serde_json::json;
 use thiserror::Error;
+use tokio::sync::watch;
 
 use super::clock::Clock;
 use super::cookie::Cookies;
@@ -18,6 +21,8 @@ use super::secret::{self, NoRandomness, SecretHash};
 use super::store::{AccessStore, AccessStoreError, BrowserRecord, LoginCodeRecord, TokenRecord};
 use crate::config::Secret;
 use crate::id::{BrowserId, TokenId};
+use crate::session::By;
+use crate::store::AuditEntry;
 use crate::web::problem::{self, Problem};
 
 /// How long a link can be used.
@@ -28,6 +33,10 @@ pub const BROWSER_IDLE: Duration = Duration::from_secs(30 * 24 * 3600);
 const TOKEN_TOUCH: Duration = Duration::from_secs(60);
 /// How exactly it is known when a browser was used last.
 const BROWSER_TOUCH: Duration = Duration::from_secs(3600);
+/// How often it is looked whether somebody may stay, though nothing was said.
+const LOOK: Duration = Duration::from_secs(60);
+/// After which time it is looked again, when it could not be.
+const LOOK_AGAIN: Duration = Duration::from_secs(5);
 /// The longest name of a token, in characters.
 const LONGEST_NAME: usize = 100;
 
@@ -39,6 +48,10 @@ pub struct Access {
     cookies: Cookies,
     url: String,
     failures: Failures,
+    /// Counts up whenever somebody is not let in any more.
+    shut_out: watch::Sender<u64>,
+    /// Held while a command is carried out that may come again.
+    commands: Arc<tokio::sync::Mutex<()>>,
 }
 
 /// A token to be made.
@@ -196,13 +209,20 @@ impl Access {
         cookies: Cookies,
         url: impl Into<String>,
     ) -> Self {
-        Self { store, clock, cookies, url: url.into(), failures: Failures::default() }
+        let (failures, shut_out) = (Failures::default(), watch::Sender::new(0));
+        let commands = Arc::default();
+        Self { store, clock, cookies, url: url.into(), failures, shut_out, commands }
     }
 
     /// Where all of it is kept.
     #[must_use]
     pub fn store(&self) -> &dyn AccessStore {
         &*self.store
+    }
+
+    /// Held while a command is carried out that may come again.
+    pub(super) const fn commands(&self) -> &Arc<tokio::sync::Mutex<()>> {
+        &self.commands
     }
 
     /// How the cookie of this server is called and marked.
@@ -223,10 +243,41 @@ impl Access {
     ///
     /// The name or the time cannot be used, or the token could not be kept.
     pub async fn create_token(&self, new: NewToken) -> Result<(Secret, TokenRecord), AccessError> {
+        self.create_token_by(By::Server, new).await
+    }
+
+    /// Makes a token for somebody.
+    ///
+    /// # Errors
+    ///
+    /// As [`create_token`](Self::create_token).
+    pub async fn create_token_by(
+        &self,
+        by: By,
+        new: NewToken,
+    ) -> Result<(Secret, TokenRecord), AccessError> {
         let (text, token) = self.make_token(new)?;
         self.store.add_token(token.clone()).await?;
-        tracing::info!(token = %token.id, scope = %token.scope, "made a token");
+        self.made_token(by, &token).await;
         Ok((text, token))
+    }
+
+    /// Takes note of a token that was made.
+    pub(super) async fn made_token(&self, by: By, token: &TokenRecord) {
+        tracing::info!(token = %token.id, scope = %token.scope, "made a token");
+        let TokenRecord { id, name, scope, expires_at, .. } = token;
+        let what = json!({"token": id, "name": name, "scope": scope, "expires_at": expires_at});
+        self.note("token.created", by, what).await;
+    }
+
+    /// Adds to the audit what has happened. That it cannot be done does not undo it.
+    async fn note(&self, kind: &str, by: By, what: serde_json::Value) {
+        let detail = RawJson::from(json!({"what": what}));
+        let (at, kind) = (self.now(), kind.to_owned());
+        let entry = AuditEntry { at, kind, session: None, approval: None, by, detail };
+        if let Err(error) = self.store.note(entry).await {
+            tracing::error!(%error, "something is missing in the audit");
+        }
     }
 
     /// A token that is not kept yet.
@@ -264,10 +315,12 @@ impl Access {
     /// # Errors
     ///
     /// The store could not do it; the token may still be valid then.
-    pub async fn revoke_token(&self, id: TokenId) -> Result<bool, AccessStoreError> {
+    pub async fn revoke_token(&self, by: By, id: TokenId) -> Result<bool, AccessStoreError> {
         let found = self.store.revoke_token(id, self.now()).await?;
         if found {
+            self.shut_out.send_modify(|count| *count += 1);
             tracing::info!(token = %id, "revoked a token");
+            self.note("token.revoked", by, json!({"token": id})).await;
         }
         Ok(found)
     }
@@ -294,6 +347,8 @@ impl Access {
             expires_at,
         };
         self.store.add_login_code(record).await?;
+        let what = json!({"scope": identity.scope, "expires_at": expires_at});
+        self.note("login_link.created", identity.by(), what).await;
         Ok((Secret::new(format!("{}/login#{}", self.url, code.expose())), expires_at))
     }
 
@@ -304,7 +359,11 @@ impl Access {
     /// The code is not valid, or not any more.
     pub async fn login(&self, code: &str, from: IpAddr) -> Result<Login, Refusal> {
         let refused = match self.try_login(code).await {
-            Ok(login) => {
+            Ok((login, name)) => {
+                let (token, scope) = (login.browser.token, login.browser.scope);
+                let by = By::Person { name, token, from: Some(from.to_string()) };
+                let what = json!({"browser": login.browser.id, "scope": scope});
+                self.note("browser.signed_in", by, what).await;
                 tracing::info!(browser = %login.browser.id, token = %login.browser.token, %from, "signed in");
                 return Ok(login);
             }
@@ -313,7 +372,8 @@ impl Access {
         Err(self.refuse(refused, from, "link"))
     }
 
-    async fn try_login(&self, code: &str) -> Result<Login, Refusal> {
+    /// Lets a browser in, and says what the token is called.
+    async fn try_login(&self, code: &str) -> Result<(Login, String), Refusal> {
         if !secret::is_code(code) {
             return Err(Refusal::Malformed);
         }
@@ -332,7 +392,7 @@ impl Access {
             expires_at: after(now, BROWSER_IDLE),
         };
         self.store.add_browser(browser.clone()).await.map_err(unavailable)?;
-        Ok(Login { cookie: self.cookies.set(&value, BROWSER_IDLE), browser })
+        Ok((Login { cookie: self.cookies.set(&value, BROWSER_IDLE), browser }, token.name))
     }
 
     /// Whom a request with these headers comes from. A token counts before a cookie, and a token that
@@ -414,6 +474,44 @@ impl Access {
         refusal
     }
 
+    /// Waits until somebody is not let in any more: their token was revoked or has expired, or their
+    /// browser was signed out. While nobody can say, they stay.
+    pub async fn shut_out(self: Arc<Self>, identity: Identity) {
+        let mut changes = self.shut_out.subscribe();
+        loop {
+            let wait = match self.good_for(&identity).await {
+                Ok(Some(time)) => time.min(LOOK),
+                Ok(None) => return,
+                Err(error) => {
+                    tracing::warn!(%error, "it cannot be looked up who may stay");
+                    LOOK_AGAIN
+                }
+            };
+            tokio::select! {
+                () = tokio::time::sleep(wait) => {}
+                // It ends with the server.
+                changed = changes.changed() => if changed.is_err() { return },
+            }
+        }
+    }
+
+    /// How long somebody is let in from now on; nothing if they are not.
+    async fn good_for(&self, identity: &Identity) -> Result<Option<Duration>, AccessStoreError> {
+        let now = self.now();
+        let token = self.store.token(identity.token()).await?;
+        let Some(token) = token.filter(|token| token.is_valid(now)) else { return Ok(None) };
+        let mut end = token.expires_at.unwrap_or(Timestamp::MAX);
+        if let Who::Browser { id, .. } = &identity.who {
+            let mut browsers = self.store.browsers().await?.into_iter();
+            let Some(browser) = browsers.find(|browser| browser.id == *id) else {
+                return Ok(None);
+            };
+            end = end.min(browser.expires_at);
+        }
+        let left = end.duration_since(now);
+        Ok(left.is_positive().then(|| Duration::try_from(left).unwrap_or(LOOK)))
+    }
+
     /// Removes links and browser sessions whose time is over, and says how many. They are good for
     /// nothing anyway; call it now and then, so that they do not pile up.
     ///
@@ -429,10 +527,12 @@ impl Access {
     /// # Errors
     ///
     /// The store could not do it; the browser may still be signed in then.
-    pub async fn logout(&self, browser: BrowserId) -> Result<bool, AccessStoreError> {
+    pub async fn logout(&self, by: By, browser: BrowserId) -> Result<bool, AccessStoreError> {
         let found = self.store.remove_browser(browser).await?;
         if found {
+            self.shut_out.send_modify(|count| *count += 1);
             tracing::info!(%browser, "signed out");
+            self.note("browser.signed_out", by, json!({"browser": browser})).await;
         }
         Ok(found)
     }

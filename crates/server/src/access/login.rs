@@ -24,9 +24,12 @@ use utoipa_axum::routes;
 
 use super::gate::{Access, Credential, Refusal};
 use super::identity::{Identity, Read, Who};
+use super::once::{Begun, made_before};
+use crate::api::view::Nothing;
 use crate::config::Secret;
 use crate::web::Peer;
 use crate::web::extract::Json;
+use crate::web::idempotency::Command;
 use crate::web::problem::{self, Kind, Problem};
 
 /// A link that cannot be used any more.
@@ -117,11 +120,13 @@ struct LoginLink {
     expires_at: Timestamp,
 }
 
-/// Makes a link that lets in one browser, once, with the rights of whoever asks.
+/// Makes a link that lets in one browser, once, with the rights of whoever asks. A command that comes
+/// again under its key makes no second one, and gets 409: the link is kept nowhere.
 #[utoipa::path(
     post,
     path = "/api/v1/login-links",
     tag = "access", operation_id = "createLoginLink",
+    params(("Idempotency-Key" = Option<String>, Header, description = "The same key for the same command is carried out once")),
     responses(
         (status = 201, body = LoginLink),
     ),
@@ -129,8 +134,18 @@ struct LoginLink {
 async fn create_link(
     State(access): State<Arc<Access>>,
     Read(identity): Read,
+    command: Command<Nothing>,
 ) -> Result<(StatusCode, Json<LoginLink>), Problem> {
+    let once = match access.once(&identity, &command).await? {
+        Begun::Now(once) => once,
+        Begun::Before(response) => {
+            let instead =
+                "the link was made, and cannot be shown again: make another under another key";
+            return Err(made_before(&response, instead));
+        }
+    };
     let (url, expires_at) = access.create_login_link(&identity).await?;
+    access.done(once, &serde_json::json!({"expires_at": expires_at})).await?;
     Ok((StatusCode::CREATED, Json(LoginLink { url: url.expose().to_owned(), expires_at })))
 }
 
@@ -147,11 +162,12 @@ async fn logout(
     State(access): State<Arc<Access>>,
     Read(identity): Read,
 ) -> Result<Response, Problem> {
+    let by = identity.by();
     let Who::Browser { id, .. } = identity.who else {
         return Err(Problem::new(problem::BAD_REQUEST)
             .detail("only a browser can be signed out; a token is revoked instead"));
     };
-    access.logout(id).await.map_err(|error| Problem::unavailable(&error))?;
+    access.logout(by, id).await.map_err(|error| Problem::unavailable(&error))?;
     let cookie = access.cookies().clear();
     Ok((StatusCode::NO_CONTENT, [(SET_COOKIE, cookie)]).into_response())
 }

@@ -7,8 +7,11 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use jiff::Timestamp;
 
 use super::secret::SecretHash;
-use super::store::{AccessStore, BrowserRecord, LoginCodeRecord, StoreFuture, TokenRecord};
+use super::store::{
+    AccessStore, BrowserRecord, CarriedOut, LoginCodeRecord, StoreFuture, TokenRecord,
+};
 use crate::id::{BrowserId, TokenId};
+use crate::store::{AuditEntry, Command};
 
 /// A store for tests: everything in it is gone with the process.
 #[derive(Debug, Default)]
@@ -20,6 +23,7 @@ struct Kept {
     tokens: BTreeMap<TokenId, TokenRecord>,
     codes: HashMap<SecretHash, LoginCodeRecord>,
     browsers: BTreeMap<BrowserId, BrowserRecord>,
+    commands: Vec<Command>,
 }
 
 impl MemoryAccess {
@@ -114,6 +118,30 @@ impl AccessStore for MemoryAccess {
 
     fn remove_browser(&self, id: BrowserId) -> StoreFuture<'_, bool> {
         done(self.kept().browsers.remove(&id).is_some())
+    }
+
+    fn carried_out(&self, command: Command) -> StoreFuture<'_, CarriedOut> {
+        let kept = self.kept();
+        let mut same = kept
+            .commands
+            .iter()
+            .filter(|known| known.owner == command.owner && known.key == command.key);
+        done(match same.next() {
+            Some(known) if known.fingerprint == command.fingerprint => {
+                CarriedOut::Before(known.response.clone())
+            }
+            Some(_) => CarriedOut::Another,
+            None => CarriedOut::No,
+        })
+    }
+
+    fn remember(&self, command: Command) -> StoreFuture<'_, ()> {
+        self.kept().commands.push(command);
+        done(())
+    }
+
+    fn note(&self, _: AuditEntry) -> StoreFuture<'_, ()> {
+        done(())
     }
 
     fn forget_expired(&self, now: Timestamp) -> StoreFuture<'_, usize> {

@@ -26,9 +26,11 @@ mod identity;
 pub mod layer;
 pub mod login;
 mod memory;
+mod once;
 mod scope;
 mod secret;
 mod store;
+mod streams;
 
 pub use clock::{Clock, ManualClock, SystemClock};
 pub use cookie::Cookies;
@@ -40,5 +42,7 @@ pub use memory::MemoryAccess;
 pub use scope::Scope;
 pub use secret::{NoRandomness, SecretHash};
 pub use store::{
-    AccessStore, AccessStoreError, BrowserRecord, LoginCodeRecord, StoreFuture, TokenRecord,
+    AccessStore, AccessStoreError, BrowserRecord, CarriedOut, LoginCodeRecord, StoreFuture,
+    TokenRecord,
 };
+pub use streams::{OpenStream, Streams};

@@ -9,6 +9,7 @@ use thiserror::Error;
 use super::scope::Scope;
 use super::secret::SecretHash;
 use crate::id::{BrowserId, TokenId};
+use crate::store::{AuditEntry, Command, WriteError};
 
 /// What a store gives back, later.
 pub type StoreFuture<'a, T> =
@@ -92,6 +93,29 @@ pub struct BrowserRecord {
     pub expires_at: Timestamp,
 }
 
+/// Whether a command was carried out before.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum CarriedOut {
+    /// It was not.
+    No,
+    /// It was, and was answered with this.
+    Before(String),
+    /// The key was used for another command.
+    Another,
+}
+
+impl CarriedOut {
+    /// What a store says of a command.
+    pub(crate) fn of(found: Result<Option<String>, WriteError>) -> Result<Self, AccessStoreError> {
+        match found {
+            Ok(Some(response)) => Ok(Self::Before(response)),
+            Ok(None) => Ok(Self::No),
+            Err(WriteError::KeyReused(_)) => Ok(Self::Another),
+            Err(error) => Err(AccessStoreError(Box::new(error))),
+        }
+    }
+}
+
 /// Where tokens, codes and browser sessions are kept.
 ///
 /// An operation has happened when its future is ready, and survives the end of the process then.
@@ -145,6 +169,15 @@ pub trait AccessStore: fmt::Debug + Send + Sync {
 
     /// Removes a browser session. Says whether there was one.
     fn remove_browser(&self, id: BrowserId) -> StoreFuture<'_, bool>;
+
+    /// What a command was answered with that was carried out before, if it was.
+    fn carried_out(&self, command: Command) -> StoreFuture<'_, CarriedOut>;
+
+    /// Takes note of a command that was carried out.
+    fn remember(&self, command: Command) -> StoreFuture<'_, ()>;
+
+    /// Adds to the audit, which outlives all of it.
+    fn note(&self, entry: AuditEntry) -> StoreFuture<'_, ()>;
 
     /// Removes codes and browser sessions whose time is over, and says how many. Tokens stay: it is
     /// of interest later who had one.

@@ -14,9 +14,13 @@ use super::words::digest;
 use super::{Actor, Done, Leave};
 use crate::id::ApprovalId;
 use crate::session::{
-    Answer, ApprovalClosed, ApprovalDelivered, ApprovalEnd, ApprovalKind, ApprovalOpened, Delivery,
-    GrantUsed, Happening, ModeChanged, Pending, RulesChanged, Stage, ToolCalled,
+    Answer, ApprovalClosed, ApprovalDelivered, ApprovalEnd, ApprovalKind, ApprovalOpened,
+    CallOutcome, Delivery, GrantUsed, Happening, ModeChanged, Pending, RulesChanged, Stage,
+    ToolCalled,
 };
+
+/// How many calls may run at once before the first of them counts as one that nothing is heard of.
+const MOST_CALLS: usize = 256;
 
 /// Who waits for an answer.
 pub(super) struct Waiter {
@@ -117,8 +121,18 @@ impl Actor {
             tool: input.tool_name.clone(),
             mode: input.base.permission_mode.clone(),
             agent: agent.clone(),
+            input: Some(input.tool_input.clone()),
         };
-        self.write(vec![called.into()]).await?;
+        let mut happens: Vec<Happening> = Vec::new();
+        // Calls of which nothing is heard any more do not pile up.
+        if self.head.calls.len() >= MOST_CALLS
+            && let Some((oldest, _)) = self.head.calls.first_key_value()
+        {
+            happens.extend(self.head.decided(oldest, CallOutcome::Unknown));
+        }
+        happens.push(called.into());
+        self.write(happens).await?;
+        self.watching.called(&call, &input.tool_input);
         if input.tool_name != ENTER_PLAN_MODE {
             // Here, since it may run without being asked for, because of the mode or a rule: what it
             // was approved for has happened then, too.

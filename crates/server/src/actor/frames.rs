@@ -1,6 +1,6 @@
 //! What the CLI says, and what that means for the session.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashMap};
 
 use countersign::protocol::content::{Content, ContentBlock};
 use countersign::protocol::message::{ResultMessage, ResultSubtype, TerminalReason};
@@ -10,9 +10,9 @@ use countersign::{LimitReached, Message, Saying, Snapshot};
 
 use crate::id::{ApprovalId, ConversationId, MessageId, TurnId};
 use crate::session::{
-    ApprovalClosed, ApprovalKind, ConversationChanged, Frame, Happening, Head, LimitNoted,
-    MessageReturned, MessageSent, Noted, Stage, Turn, TurnBegan, TurnCause, TurnEnd, TurnEnded,
-    Used,
+    ApprovalClosed, ApprovalKind, By, CallOutcome, ConversationChanged, Frame, Happening, Head,
+    LimitNoted, MessageReturned, MessageSent, Noted, Stage, Turn, TurnBegan, TurnCause, TurnEnd,
+    TurnEnded, Used,
 };
 
 /// What is known of the CLI beside the head of the session: it is of no use when the process is gone.
@@ -32,6 +32,17 @@ pub(super) struct Watching {
     pub(super) story_told: bool,
     /// How many tokens the model was given last.
     context_tokens: u64,
+    /// What tools were called with, until it is known what became of them.
+    inputs: HashMap<String, RawJson>,
+    /// Calls that the CLI said it refused, and why.
+    refused: HashMap<String, Option<String>>,
+}
+
+impl Watching {
+    /// Something is about to run.
+    pub(super) fn called(&mut self, call: &str, input: &RawJson) {
+        self.inputs.insert(call.to_owned(), input.clone());
+    }
 }
 
 impl Watching {
@@ -191,9 +202,20 @@ fn after(frame: &FromCli, head: &Head, watching: &mut Watching, happens: &mut Ve
             let Content::Blocks(blocks) = &user.message.content else { return };
             for block in blocks {
                 if let ContentBlock::ToolResult(result) = block {
-                    close_call(head, result.tool_use_id.as_str(), happens);
+                    let call = result.tool_use_id.as_str();
+                    close_call(head, call, happens);
+                    let outcome = if result.is_error == Some(true) {
+                        CallOutcome::Failed
+                    } else {
+                        CallOutcome::Ran
+                    };
+                    decided(head, watching, call, outcome, happens);
                 }
             }
+        }
+        FromCli::System(SystemMessage::PermissionDenied(denied)) => {
+            let why = denied.decision_reason.clone();
+            watching.refused.insert(denied.tool_use_id.to_string(), why);
         }
         FromCli::RateLimitEvent(event) => {
             if let Ok(notice) = RawJson::from_value(&event.rate_limit_info) {
@@ -202,6 +224,25 @@ fn after(frame: &FromCli, head: &Head, watching: &mut Watching, happens: &mut Ve
         }
         FromCli::Result(result) => end_turn(result, head, watching, happens),
         _ => {}
+    }
+}
+
+/// A call has its result about which no person was asked, or will not have one any more.
+fn decided(
+    head: &Head,
+    watching: &mut Watching,
+    call: &str,
+    outcome: CallOutcome,
+    happens: &mut Vec<Happening>,
+) {
+    let (input, refused) = (watching.inputs.remove(call), watching.refused.remove(call));
+    let outcome = if refused.is_some() { CallOutcome::Refused } else { outcome };
+    if let Some(Happening::ToolDecided(mut decided)) = head.decided(call, outcome) {
+        decided.input = input;
+        if let Some(Some(rule)) = refused {
+            decided.by = By::Rule { rule };
+        }
+        happens.push(decided.into());
     }
 }
 
@@ -243,6 +284,12 @@ fn end_turn(
     watching: &mut Watching,
     happens: &mut Vec<Happening>,
 ) {
+    // A sub-agent may go on in the background.
+    for (call, _) in head.calls.iter().filter(|(_, call)| call.agent.is_none()) {
+        decided(head, watching, call, CallOutcome::Unknown, happens);
+    }
+    watching.inputs.retain(|call, _| head.calls.contains_key(call));
+    watching.refused.retain(|call, _| head.calls.contains_key(call));
     for (id, pending) in &head.approvals {
         if pending.stage == Stage::Delivered && pending.generation == head.generation {
             let (approval, end) = (*id, pending.effective_end());

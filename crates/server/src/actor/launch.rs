@@ -1,5 +1,6 @@
 //! From what a session is to a CLI that goes on with it.
 
+use std::io::Write as _;
 use std::path::Path;
 use std::time::Duration;
 
@@ -12,8 +13,11 @@ use countersign::store::{ConfigSource, MirrorOptions, StoreKey};
 use countersign::transcript::{MessageOptions, ProjectKey, Sessions};
 use countersign::{ConnectError, Limits, PreviewFormat, Session, SessionBuilder, SettingSource};
 use countersign_protocol::RawJson;
+use serde::Deserialize as _;
+use tempfile::NamedTempFile;
 
 use super::desk::Desk;
+use super::words::without_stderr;
 use crate::hub::Hub;
 use crate::id::MessageId;
 use crate::session::{Head, Parent};
@@ -82,7 +86,14 @@ pub(super) struct Launch {
 
 impl Launch {
     /// Sets a session up.
-    pub(super) async fn of(hub: &Hub, head: &Head, desk: &Desk) -> Result<Self, NotOpened> {
+    ///
+    /// `servers` is the file with its MCP servers, which [`servers`] wrote.
+    pub(super) async fn of(
+        hub: &Hub,
+        head: &Head,
+        desk: &Desk,
+        servers: Option<&Path>,
+    ) -> Result<Self, NotOpened> {
         let settings = hub.settings();
         check_folders(hub, head).await?;
         let mut builder = SessionBuilder::new()
@@ -103,6 +114,9 @@ impl Launch {
             builder = builder.executable(cli);
         }
         builder = with_options(builder, head)?;
+        if let Some(servers) = servers {
+            builder = builder.mcp_config_file(servers);
+        }
         if head.mode == PermissionMode::BypassPermissions {
             if !settings.allow_bypass {
                 let why = "the session is in the mode bypassPermissions, which the configuration \
@@ -184,7 +198,9 @@ async fn resume(builder: SessionBuilder, conversation: &str) -> Result<Session, 
                 match Box::pin(from_store.resume_from_store(&id)).await {
                     Ok(session) => Ok(session),
                     Err(error) => {
-                        tracing::info!(%error, "the store cannot bring a conversation back");
+                        let error = error.to_string();
+                        let error = without_stderr(&error);
+                        tracing::info!(error, "the store cannot bring a conversation back");
                         Err(NotOpened::NoConversation)
                     }
                 }
@@ -298,6 +314,47 @@ fn limits(head: &Head) -> Limits {
     limits
 }
 
+/// Writes the MCP servers of a session to a file that nobody else can read, for as long as the file is
+/// kept: what is on a command line, all users of the machine can read.
+pub(super) fn servers(hub: &Hub, head: &Head) -> Result<Option<NamedTempFile>, NotOpened> {
+    let Some(servers) = head.options.mcp_servers.as_ref().filter(|all| !all.is_empty()) else {
+        return Ok(None);
+    };
+    let write = || -> std::io::Result<NamedTempFile> {
+        // Such a file is its owner's alone.
+        let mut file = match &hub.settings().private {
+            Some(folder) => NamedTempFile::new_in(folder)?,
+            None => NamedTempFile::new()?,
+        };
+        let text = serde_json::json!({"mcpServers": servers}).to_string();
+        file.write_all(text.as_bytes())?;
+        file.flush()?;
+        Ok(file)
+    };
+    let failed = |error| NotOpened::Failed(format!("its MCP servers cannot be written: {error}"));
+    write().map(Some).map_err(failed)
+}
+
+/// Why no CLI could ever be started for a session that is set up like this.
+pub(crate) fn check_options(head: &Head) -> Result<(), String> {
+    let builder = match with_options(SessionBuilder::new().cwd(&head.folder), head) {
+        Ok(builder) => builder,
+        Err(NotOpened::Hopeless(why) | NotOpened::Failed(why)) => return Err(why),
+        Err(NotOpened::NoConversation) => return Ok(()),
+    };
+    let mut builder = builder.permission_mode(head.mode.clone());
+    if head.mode == PermissionMode::BypassPermissions {
+        builder = builder.allow_dangerously_skip_permissions();
+    }
+    for (name, config) in head.options.mcp_servers.iter().flatten() {
+        // What is wrong is said without what is in it.
+        let config = McpServerConfig::deserialize(config)
+            .map_err(|_| format!("{name:?} is no MCP server, as in the `mcpServers` of a file"))?;
+        builder = builder.mcp_server(name, config);
+    }
+    builder.check_options().map_err(|error| error.to_string())
+}
+
 fn with_options(mut builder: SessionBuilder, head: &Head) -> Result<SessionBuilder, NotOpened> {
     let options = &head.options;
     if let Some(model) = &head.model {
@@ -333,11 +390,6 @@ fn with_options(mut builder: SessionBuilder, head: &Head) -> Result<SessionBuild
         };
         let sources: Result<Vec<_>, _> = sources.iter().map(source).collect();
         builder = builder.setting_sources(sources?);
-    }
-    for (name, config) in options.mcp_servers.iter().flatten() {
-        let config: McpServerConfig = serde_json::from_value(config.clone())
-            .map_err(|error| NotOpened::Hopeless(format!("the MCP server {name}: {error}")))?;
-        builder = builder.mcp_server(name, config);
     }
     if let Some(turns) = options.limits.turns_a_message {
         builder = builder.max_turns(turns);

@@ -11,6 +11,7 @@ use futures_util::{FutureExt as _, StreamExt as _};
 use tokio::time::Instant;
 
 use super::frames::{Heard, hear};
+use super::words::without_stderr;
 use super::{Actor, Done, Leave, Parking};
 use crate::hub::Need;
 use crate::id::{MessageId, TurnId};
@@ -381,7 +382,9 @@ impl Actor {
         let priority = (!begins).then_some(Priority::Next);
         if let Err(error) = session.handle().post(content.to_message(message, priority)).await {
             // The process is gone, and what that means is seen to elsewhere.
-            tracing::info!(session = %self.id, %error, "a message could not be sent");
+            let error = error.to_string();
+            let error = without_stderr(&error);
+            tracing::info!(session = %self.id, error, "a message could not be sent");
         }
         Ok(())
     }

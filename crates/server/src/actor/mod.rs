@@ -26,7 +26,9 @@ use tokio::time::Instant;
 use self::delivery::Waiter;
 use self::desk::{Ask, Desk};
 use self::frames::Watching;
+pub(crate) use self::launch::check_options;
 use self::launch::{NotOpened, is_no_conversation};
+pub(crate) use self::words::without_stderr;
 use crate::hub::{Hub, Slot};
 use crate::id::{ApprovalId, ConversationId, SessionId, TurnId};
 use crate::session::{
@@ -78,6 +80,8 @@ struct Actor {
     slot: Slot,
     desk: Desk,
     asks: mpsc::Receiver<Ask>,
+    /// The file with its MCP servers, which is gone with it.
+    servers: Option<tempfile::NamedTempFile>,
     /// What came before the CLI had started, and has to wait for that.
     early: Vec<Ask>,
     waiters: HashMap<ApprovalId, Waiter>,
@@ -152,6 +156,7 @@ pub(crate) async fn run(hub: &Arc<Hub>, id: SessionId, poke: Arc<Notify>, slot: 
         slot,
         desk,
         asks,
+        servers: None,
         early: Vec::new(),
         waiters: HashMap::new(),
         granted: HashMap::new(),
@@ -191,7 +196,7 @@ impl Actor {
         self.look().await;
         let generation = self.generation;
         let lost = |why: &str, failed| self.head.lose_process(why, failed);
-        let happens: Vec<Happening> = match leave {
+        let mut happens: Vec<Happening> = match leave {
             Leave::Closed(why) => lost(why, false),
             Leave::Parked => {
                 let mut happens = vec![Parked { generation }.into()];
@@ -217,6 +222,7 @@ impl Actor {
             }
             Leave::Unwritten => lost("the store could not be used for it", true),
         };
+        self.hub.add_inputs(&self.head, &mut happens).await;
         if let Err(error) = self.hub.write(self.id, happens).await {
             tracing::error!(session = %self.id, %error, "the end of a process was not written down");
         }

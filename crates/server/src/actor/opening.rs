@@ -9,9 +9,9 @@ use countersign::protocol::message::UserMessage;
 use countersign_protocol::RawJson;
 use uuid::Uuid;
 
-use super::launch::{CallResult, Launch, Opened, missing, result_of};
+use super::launch::{CallResult, Launch, Opened, missing, result_of, servers};
 use super::live::LOOK;
-use super::words::{decision, digest, story};
+use super::words::{decision, digest, story, without_stderr};
 use super::{Actor, Leave, started};
 use crate::id::{ApprovalId, TurnId};
 use crate::session::{
@@ -51,8 +51,10 @@ impl Actor {
             }
             _ => None,
         };
+        self.servers = servers(&hub, &head).map_err(Leave::NotOpened)?;
+        let servers = self.servers.as_ref().map(|file| file.path().to_owned());
         let opening = async move {
-            let launch = Launch::of(&hub, &head, &desk).await?;
+            let launch = Launch::of(&hub, &head, &desk, servers.as_deref()).await?;
             match &token {
                 Some(token) => launch.raise(token).await,
                 None => launch.open().await,
@@ -156,6 +158,7 @@ impl Actor {
                 Ok(session)
             }
             Opened::NotRaised(session, why) => {
+                let why = without_stderr(&why);
                 tracing::info!(session = %self.id, why, "a call cannot be brought back");
                 self.tell(&session).await?;
                 Ok(session)
@@ -280,7 +283,9 @@ impl Actor {
         message.uuid = Some(self.name_of_telling());
         message.is_synthetic = Some(true);
         if let Err(error) = session.handle().post(message).await {
-            tracing::info!(session = %self.id, %error, "the model could not be told");
+            let error = error.to_string();
+            let error = without_stderr(&error);
+            tracing::info!(session = %self.id, error, "the model could not be told");
         }
         Ok(())
     }

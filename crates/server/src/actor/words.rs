@@ -22,6 +22,12 @@ const PAGE: usize = 500;
 /// How many sessions are looked at that a session is a copy of, one of the other.
 const ANCESTORS: usize = 16;
 
+/// Why something ended, without what the CLI wrote: that may be anything, and is for those who may see
+/// the session.
+pub(crate) fn without_stderr(why: &str) -> &str {
+    why.split("; it said: ").next().unwrap_or(why)
+}
+
 /// What was decided about a call, for a model that is not asked for it again.
 pub(super) fn decision(approval: &Approval, answer: &Answer) -> String {
     let tool = &approval.tool;

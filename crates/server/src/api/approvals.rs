@@ -4,7 +4,7 @@ use axum::extract::State;
 use axum::response::Response;
 use http::StatusCode;
 
-use super::sessions::done;
+use super::sessions::{before, done};
 use super::view::{GiveAnswer, ListApprovals, Part, limit};
 use super::{Api, Command};
 use crate::access::Read;
@@ -117,6 +117,9 @@ pub(super) async fn answer(
     Path(approval): Path<ApprovalId>,
     command: Command<GiveAnswer>,
 ) -> Result<Response, Problem> {
+    if let Some(done) = before::<AnswerTaken>(&api, &command.caller, StatusCode::ACCEPTED).await? {
+        return Ok(done);
+    }
     let taken = api.service.answer(&command.caller, approval, command.body.answer).await?;
     Ok(done(StatusCode::ACCEPTED, taken))
 }

@@ -3,7 +3,7 @@
 use axum::extract::{FromRequest, FromRequestParts as _, Request};
 use serde::de::DeserializeOwned;
 
-use crate::access::Decide;
+use crate::access::{Decide, Identity};
 use crate::service::{Caller, Key};
 use crate::web::idempotency;
 use crate::web::problem::Problem;
@@ -15,6 +15,8 @@ use crate::web::problem::Problem;
 pub struct Command<T> {
     /// Who.
     pub caller: Caller,
+    /// The same, with what they may do.
+    pub identity: Identity,
     /// What.
     pub body: T,
 }
@@ -35,6 +37,7 @@ impl<T: DeserializeOwned, S: Send + Sync> FromRequest<S> for Command<T> {
                 fingerprint: digest.iter().map(|byte| format!("{byte:02x}")).collect(),
             }
         });
-        Ok(Self { caller: Caller { by: identity.by(), key }, body: command.body })
+        let caller = Caller { by: identity.by(), key };
+        Ok(Self { caller, identity, body: command.body })
     }
 }

@@ -199,13 +199,11 @@ fn complete(path: &str, method: &str, operation: &mut Map<String, Value>) {
     if path.contains('{') {
         statuses.push("404");
     }
-    if is_command || id == "deleteSession" {
+    if is_command {
         statuses.extend(["409", "413", "415", "422"]);
     }
-    match &*id {
-        "logout" => statuses.push("400"),
-        "createBackup" => statuses.push("422"),
-        _ => {}
+    if id == "logout" {
+        statuses.push("400");
     }
     let Some(responses) = operation.get_mut("responses").and_then(Value::as_object_mut) else {
         return;
@@ -255,7 +253,8 @@ fn share(components: &mut Map<String, Value>) {
     let key = json!({
         "name": "Idempotency-Key", "in": "header", "required": false,
         "description": "Names the command. The same key with the same command is carried out once, and \
-                        answered alike; with another command it is refused. It is kept for a week.",
+                        answered alike; with another command it is refused. It is kept for as long as \
+                        `retention.idempotency_keys` of the server says: a day, unless it is set.",
         "schema": {"type": "string", "minLength": 1, "maxLength": 255, "pattern": "^[!-~]+$"},
     });
     components.insert("parameters".to_owned(), json!({"IdempotencyKey": key}));

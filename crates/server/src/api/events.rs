@@ -28,14 +28,22 @@ pub(super) async fn of_session(
     Path(session): Path<SessionId>,
     Query(wanted): Query<ListEvents>,
 ) -> Result<Response, Problem> {
-    api.service.session(session).await?;
+    let head = api.service.session(session).await?;
     let store = api.service.hub().store();
     let limit = limit(wanted.limit);
-    let events = match wanted.before {
-        Some(before) => store.events_before(session, before, limit).await?,
-        None => store.events(session, wanted.after.unwrap_or_default(), limit).await?,
+    let (events, more) = match wanted.before {
+        Some(before) => {
+            let events = store.events_before(session, before, limit).await?;
+            let more = events.first().is_some_and(|first| first.seq > 1);
+            (events, more)
+        }
+        None => {
+            let events = store.events(session, wanted.after.unwrap_or_default(), limit).await?;
+            let more = events.last().is_some_and(|last| last.seq < head.seq);
+            (events, more)
+        }
     };
-    Ok(listed(&events, limit))
+    Ok(listed(&events, more))
 }
 
 /// Events of all sessions after a position, oldest first.
@@ -53,14 +61,17 @@ pub(super) async fn of_all(
     let store = api.service.hub().store();
     let limit = limit(wanted.limit);
     let events = store.all_events(wanted.after.unwrap_or_default(), &[], limit).await?;
-    Ok(listed(&events, limit))
+    let more = match events.last() {
+        Some(last) => last.position < store.last_position().await?,
+        None => false,
+    };
+    Ok(listed(&events, more))
 }
 
 /// Events as they are in streams, without writing them anew.
-fn listed(events: &[Arc<Event>], limit: usize) -> Response {
+fn listed(events: &[Arc<Event>], more: bool) -> Response {
     let items: Vec<_> = events.iter().map(|event| event.json()).collect();
     let items = items.iter().map(|json| &**json).collect::<Vec<_>>().join(",");
-    let more = events.len() >= limit;
     let body = format!(r#"{{"items":[{items}],"more":{more}}}"#);
     ([(CONTENT_TYPE, "application/json")], body).into_response()
 }

@@ -3,12 +3,17 @@
 use std::path::PathBuf;
 
 use axum::extract::State;
+use axum::response::Response;
+use http::StatusCode;
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
-use super::Api;
+use super::sessions::{before, done};
+use super::view::Nothing;
+use super::{Api, Command};
 use crate::access::{Admin, Read};
+use crate::service::Carried;
 use crate::store::{AuditEntry, Totals};
 use crate::web::extract::Json;
 use crate::web::problem::Problem;
@@ -88,6 +93,7 @@ pub(super) async fn usage(State(api): State<Api>, _: Read) -> Result<Json<Totals
 /// Copies everything that is kept to a file, while the server is in use.
 #[utoipa::path(
     post, path = "/backup", tag = "server", operation_id = "createBackup",
+    params(("Idempotency-Key" = Option<String>, Header, description = "The same key for the same command is carried out once")),
     responses(
         (status = 201, body = Backup),
     )
@@ -95,7 +101,11 @@ pub(super) async fn usage(State(api): State<Api>, _: Read) -> Result<Json<Totals
 pub(super) async fn backup(
     State(api): State<Api>,
     Admin(identity): Admin,
-) -> Result<(http::StatusCode, Json<Backup>), Problem> {
+    command: Command<Nothing>,
+) -> Result<Response, Problem> {
+    if let Some(done) = before::<Backup>(&api, &command.caller, StatusCode::CREATED).await? {
+        return Ok(done);
+    }
     let now = Timestamp::now();
     let file = format!("countersign-{}.sqlite", now.strftime("%Y%m%dT%H%M%S%3fZ"));
     let mut private = tokio::fs::DirBuilder::new();
@@ -113,5 +123,7 @@ pub(super) async fn backup(
         detail,
     };
     store.note_in_audit(entry).await?;
-    Ok((http::StatusCode::CREATED, Json(Backup { file })))
+    let receipt = Backup { file };
+    api.service.remember(&command.caller, &receipt).await?;
+    Ok(done(StatusCode::CREATED, Carried { receipt, before: false }))
 }

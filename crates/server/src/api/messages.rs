@@ -4,7 +4,7 @@ use axum::extract::State;
 use axum::response::Response;
 use http::StatusCode;
 
-use super::sessions::done;
+use super::sessions::{before, done};
 use super::view::{EditMessage, Nothing, OrderMessages};
 use super::{Api, Command};
 use crate::access::Read;
@@ -48,6 +48,9 @@ pub(super) async fn send(
     Path(session): Path<SessionId>,
     command: Command<NewMessage>,
 ) -> Result<Response, Problem> {
+    if let Some(done) = before::<MessageTaken>(&api, &command.caller, StatusCode::ACCEPTED).await? {
+        return Ok(done);
+    }
     let taken = api.service.send(&command.caller, session, command.body).await?;
     Ok(done(StatusCode::ACCEPTED, taken))
 }

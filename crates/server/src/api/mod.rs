@@ -28,6 +28,7 @@ use utoipa_axum::routes;
 pub use self::command::Command;
 pub use self::document::document;
 pub use self::info::{Backup, Info, ServerInfo};
+use crate::access::{Access, Streams};
 use crate::service::Service;
 
 /// What handlers have at hand.
@@ -37,6 +38,10 @@ pub struct Api {
     pub service: Service,
     /// What is said of the server.
     pub info: Arc<Info>,
+    /// Who may do what, and for how long.
+    pub access: Arc<Access>,
+    /// The streams that are open.
+    pub streams: Arc<Streams>,
 }
 
 /// The routes about sessions.

@@ -4,13 +4,14 @@ use axum::extract::State;
 use axum::response::{IntoResponse as _, Response};
 use http::{HeaderName, HeaderValue, StatusCode};
 use serde::Serialize;
+use serde::de::DeserializeOwned;
 
 use super::view::{
     Interrupt, ListSessions, Nothing, SessionView, SetArchived, SetLabels, SetMode, SetModel,
     SetTitle, limit,
 };
 use super::{Api, Command, view};
-use crate::access::{Admin, Read};
+use crate::access::{Admin, Read, Scope};
 use crate::id::SessionId;
 use crate::service::{Caller, Carried, ForkSession, NewSession, Noted, SessionMade};
 use crate::store::{Page, SessionFilter};
@@ -27,6 +28,16 @@ pub(super) fn done<T: Serialize>(status: StatusCode, carried: Carried<T>) -> Res
         response.headers_mut().insert(REPLAYED, HeaderValue::from_static("true"));
     }
     response
+}
+
+/// What was answered when this command came before, under the same key.
+pub(super) async fn before<T: Serialize + DeserializeOwned>(
+    api: &Api,
+    caller: &Caller,
+    status: StatusCode,
+) -> Result<Option<Response>, Problem> {
+    let carried = api.service.before::<T>(caller).await?;
+    Ok(carried.map(|carried| done(status, carried)))
 }
 
 /// Sessions that fit, a page of them.
@@ -69,7 +80,8 @@ fn filter(wanted: ListSessions) -> Result<SessionFilter, Problem> {
     })
 }
 
-/// Makes a session, and has it begin with a prompt if there is one.
+/// Makes a session, and has it begin with a prompt if there is one. One with MCP servers of its own
+/// needs the scope `admin`: they are programs that run without anybody being asked.
 #[utoipa::path(
     post, path = "/sessions", tag = "sessions", operation_id = "createSession", request_body = NewSession,
     params(("Idempotency-Key" = Option<String>, Header, description = "The same key for the same command is carried out once")),
@@ -81,6 +93,20 @@ pub(super) async fn create(
     State(api): State<Api>,
     command: Command<NewSession>,
 ) -> Result<Response, Problem> {
+    if let Some(done) = before::<SessionMade>(&api, &command.caller, StatusCode::CREATED).await? {
+        return Ok(done);
+    }
+    let servers = command.body.options.mcp_servers.as_ref();
+    if servers.is_some_and(|servers| !servers.is_empty())
+        && !command.identity.scope.includes(Scope::Admin)
+    {
+        let detail = "`options.mcp_servers` starts programs without anybody being asked, so it needs a \
+                      token with the scope admin; a server in a settings file of the project needs none";
+        return Err(Problem::new(problem::SCOPE_TOO_LOW)
+            .detail(detail)
+            .with("needed", Scope::Admin)
+            .with("scope", command.identity.scope));
+    }
     let made = api.service.create(&command.caller, command.body).await?;
     Ok(done(StatusCode::CREATED, made))
 }
@@ -104,19 +130,30 @@ pub(super) async fn show(
 /// Deletes a session with everything that it had. What was decided in it stays in the audit. It must
 /// not have a process: stop it first.
 #[utoipa::path(
-    delete, path = "/sessions/{session}", tag = "sessions", operation_id = "deleteSession", params(("session" = SessionId, Path)),
+    delete, path = "/sessions/{session}", tag = "sessions", operation_id = "deleteSession",
+    params(
+        ("session" = SessionId, Path),
+        ("Idempotency-Key" = Option<String>, Header, description = "The same key for the same command is carried out once"),
+    ),
     responses(
         (status = 204, description = "It is gone"),
     )
 )]
 pub(super) async fn delete(
     State(api): State<Api>,
-    Admin(identity): Admin,
+    _: Admin,
     Path(session): Path<SessionId>,
-) -> Result<StatusCode, Problem> {
-    let caller = Caller::new(identity.by());
-    api.service.delete(&caller, session).await?;
-    Ok(StatusCode::NO_CONTENT)
+    command: Command<Nothing>,
+) -> Result<Response, Problem> {
+    let carried = match api.service.before::<Noted>(&command.caller).await? {
+        Some(carried) => carried,
+        None => api.service.delete(&command.caller, session).await?,
+    };
+    let mut response = done(StatusCode::NO_CONTENT, carried);
+    *response.body_mut() = axum::body::Body::empty();
+    response.headers_mut().remove(http::header::CONTENT_TYPE);
+    response.headers_mut().remove(http::header::CONTENT_LENGTH);
+    Ok(response)
 }
 
 /// Commands on one session that differ in what they say.
@@ -138,6 +175,9 @@ macro_rules! commands {
             Path($session): Path<SessionId>,
             command: Command<$body>,
         ) -> Result<Response, Problem> {
+            if let Some(done) = before::<Noted>(&api, &command.caller, StatusCode::ACCEPTED).await? {
+                return Ok(done);
+            }
             let ($service, $caller, $said) = (&api.service, &command.caller, command.body);
             let carried = $call.await?;
             Ok(done(StatusCode::ACCEPTED, carried))
@@ -191,6 +231,9 @@ pub(super) async fn fork(
     Path(session): Path<SessionId>,
     command: Command<ForkSession>,
 ) -> Result<Response, Problem> {
+    if let Some(done) = before::<SessionMade>(&api, &command.caller, StatusCode::CREATED).await? {
+        return Ok(done);
+    }
     let made = api.service.fork(&command.caller, session, command.body).await?;
     Ok(done(StatusCode::CREATED, made))
 }

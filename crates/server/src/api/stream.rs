@@ -6,25 +6,34 @@
 
 use std::collections::VecDeque;
 use std::sync::Arc;
+use std::time::Duration;
 
 use axum::extract::State;
 use axum::response::Response;
-use futures_util::stream::{self, Stream};
+use futures_util::stream::{self, Stream, StreamExt as _};
+use http::StatusCode;
 use serde_json::json;
 use tokio::sync::broadcast::Receiver;
 use tokio::sync::broadcast::error::{RecvError, TryRecvError};
 
 use super::Api;
 use super::view::SessionView;
-use crate::access::Read;
+use crate::access::{Identity, Read};
 use crate::bus::News;
 use crate::hub::Hub;
 use crate::id::SessionId;
 use crate::session::{Event, Head};
 use crate::store::StoreError;
 use crate::web::extract::Path;
-use crate::web::problem::Problem;
+use crate::web::problem::{Kind, Problem};
 use crate::web::sse::{self, After, AfterQuery, Frame};
+
+/// Somebody has as many streams as they may have.
+const TOO_MANY_STREAMS: Kind =
+    Kind::new("too-many-streams", "Too many streams are open", StatusCode::TOO_MANY_REQUESTS);
+
+/// When it may be tried again.
+const RETRY: Duration = Duration::from_secs(10);
 
 /// How many events are read from the log at once.
 const AT_ONCE: usize = 500;
@@ -38,13 +47,22 @@ enum About {
 }
 
 /// The kinds of events that an inbox is made of.
-const INBOX: [&str; 4] =
-    ["approval.opened", "approval.answered", "approval.closed", "session.parked"];
+const INBOX: [&str; 5] = [
+    "approval.opened",
+    "approval.answered",
+    "approval.closed",
+    "session.parked",
+    // What it asked is not asked any more, and nothing else says so.
+    "session.deleted",
+];
 
 /// The events of a session as they happen, from a number on. The id of each is its number; a browser
 /// that reconnects goes on after the last one. Beside them come `head` (what the session is now),
 /// `delta` (a piece of what the model is saying, which is in no log) and `lagged` (the reader was too
-/// slow; what it missed follows from the log).
+/// slow; what it missed follows from the log). `reset` comes first when the log does not have the event
+/// after which it is to begin, because a copy from before was put back: what follows begins after the
+/// end of the log, and what was known is to be read anew. It ends when the token is revoked or expires, or the
+/// browser is signed out.
 #[utoipa::path(
     get, path = "/sessions/{session}/stream", tag = "events", operation_id = "streamSession",
     params(("session" = SessionId, Path), AfterQuery,
@@ -55,14 +73,14 @@ const INBOX: [&str; 4] =
 )]
 pub(super) async fn of_session(
     State(api): State<Api>,
-    _: Read,
+    Read(identity): Read,
     Path(session): Path<SessionId>,
     After(after): After,
 ) -> Result<Response, Problem> {
     let news = api.service.hub().bus().subscribe(session);
     let head = api.service.session(session).await?;
-    let after = after.unwrap_or(head.seq);
-    Ok(respond(&api, About::Session(session), news, after, Some(&head)))
+    let from = From::number(after, head.seq);
+    respond(&api, identity, About::Session(session), news, from, Some(&head))
 }
 
 /// The events of all sessions as they happen, without pieces of messages. The id of each is its
@@ -77,14 +95,14 @@ pub(super) async fn of_session(
 )]
 pub(super) async fn of_all(
     State(api): State<Api>,
-    _: Read,
+    Read(identity): Read,
     After(after): After,
 ) -> Result<Response, Problem> {
-    follow_all(&api, About::All, after).await
+    follow_all(&api, identity, About::All, after).await
 }
 
 /// What is asked and what is answered as it happens, over all sessions. The id of each event is its
-/// position.
+/// position. With `session.deleted`, everything is over that the session asked.
 #[utoipa::path(
     get, path = "/inbox/stream", tag = "events", operation_id = "streamInbox", params(
         AfterQuery,
@@ -95,38 +113,74 @@ pub(super) async fn of_all(
 )]
 pub(super) async fn of_inbox(
     State(api): State<Api>,
-    _: Read,
+    Read(identity): Read,
     After(after): After,
 ) -> Result<Response, Problem> {
-    follow_all(&api, About::Inbox, after).await
+    follow_all(&api, identity, About::Inbox, after).await
 }
 
-async fn follow_all(api: &Api, about: About, after: Option<u64>) -> Result<Response, Problem> {
+async fn follow_all(
+    api: &Api,
+    identity: Identity,
+    about: About,
+    after: Option<u64>,
+) -> Result<Response, Problem> {
     let news = api.service.hub().bus().subscribe_all();
-    let after = match after {
-        Some(after) => after,
-        None => api.service.hub().store().last_position().await?,
-    };
-    Ok(respond(api, about, news, after, None))
+    let last = api.service.hub().store().last_position().await?;
+    respond(api, identity, about, news, From::number(after, last), None)
+}
+
+/// Where a stream begins.
+#[derive(Clone, Copy)]
+struct From {
+    /// After this event.
+    after: u64,
+    /// Whether somebody knows an event that is not in the log: a copy from before was put back.
+    reset: bool,
+}
+
+impl From {
+    /// After what somebody knows last, if the log has it, and after its end otherwise.
+    fn number(known: Option<u64>, last: u64) -> Self {
+        Self { after: known.unwrap_or(last).min(last), reset: known.is_some_and(|at| at > last) }
+    }
 }
 
 fn respond(
     api: &Api,
+    identity: Identity,
     about: About,
     news: Receiver<News>,
-    after: u64,
+    from: From,
     head: Option<&Head>,
-) -> Response {
+) -> Result<Response, Problem> {
+    let open = api.streams.open(identity.token()).ok_or_else(|| {
+        let most = api.streams.most();
+        let detail = format!("this token has {most} streams open, which is as many as it may have");
+        Problem::new(TOO_MANY_STREAMS).detail(detail).retry_after(RETRY)
+    })?;
     let hub = Arc::clone(api.service.hub());
     let stop = hub.closing().clone();
     // So that it is known after what the stream begins: whoever loses the connection before anything
     // happens can go on from there.
+    let From { after, reset } = from;
     let mut ready = VecDeque::from([Frame::open_after(after)]);
+    if reset {
+        let told = json!({"after": after}).to_string();
+        ready.push_back(Frame::with_id(after, "reset", &told));
+    }
     ready.extend(head.map(head_event));
     let told = head.map_or(0, |head| head.seq);
     let (last, behind) = (after, true);
     let follower = Follower { hub, about, news, last, behind, ready, head: None, told };
-    sse::response(follower.into_stream(), stop)
+    // Whoever is not let in any more hears nothing more.
+    let ended = Arc::clone(&api.access).shut_out(identity);
+    let events = follower.into_stream().take_until(ended).map(move |frame| {
+        // It counts for as long as the stream is there.
+        let _counts = &open;
+        frame
+    });
+    Ok(sse::response(events, stop))
 }
 
 /// Somebody who reads a stream.
@@ -193,7 +247,8 @@ impl Follower {
             About::All => store.all_events(self.last, &[], AT_ONCE).await?,
             About::Inbox => store.all_events(self.last, &INBOX, AT_ONCE).await?,
         };
-        self.behind = events.len() >= AT_ONCE;
+        // A page is as long as it is large; only after an empty one there is nothing more.
+        self.behind = !events.is_empty();
         for event in events {
             self.push(&event);
         }

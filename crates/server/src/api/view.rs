@@ -30,7 +30,8 @@ pub struct SessionView {
 
 impl From<&Head> for SessionView {
     fn from(head: &Head) -> Self {
-        Self { state: head.state(), head: head.clone() }
+        let options = head.options.shown();
+        Self { state: head.state(), head: Head { options, ..head.clone() } }
     }
 }
 
@@ -207,7 +208,8 @@ pub struct EventView {
 pub struct Events {
     /// The events, oldest first.
     pub items: Vec<EventView>,
-    /// Whether there may be more in the direction that was asked for.
+    /// Whether there is more in the direction that was asked for. A page has 4 MiB of events at most, so
+    /// it may be shorter than was asked for though there is.
     pub more: bool,
 }
 

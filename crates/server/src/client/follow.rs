@@ -47,6 +47,12 @@ pub enum Followed {
         /// How many.
         missed: u64,
     },
+    /// The log does not have the event after which the stream was to begin: a copy from before was put
+    /// back. What is known from then on is to be read anew; what comes next is after this number.
+    Reset {
+        /// The end of the log.
+        after: u64,
+    },
     /// The stream broke off, and is opened again where it was.
     Reconnecting {
         /// Why it broke off, or could not be opened.
@@ -309,6 +315,11 @@ impl Following {
                 let Lagged { missed } = read("what was missed", &data)?;
                 Followed::Lagged { missed }
             }
+            Some("reset") => {
+                let Reset { after } = read("where the log ends", &data)?;
+                (self.last, self.missing) = (Some(after), None);
+                Followed::Reset { after }
+            }
             _ => match self.event(read("an event", &data)?)? {
                 Some(event) => Followed::Event(event),
                 None => return Ok(()),
@@ -340,6 +351,11 @@ impl Following {
         }
         Ok(Some(event))
     }
+}
+
+#[derive(Deserialize)]
+struct Reset {
+    after: u64,
 }
 
 #[derive(Deserialize)]

@@ -1,6 +1,5 @@
 //! The server itself, and who may do what with it.
 
-use http::Method;
 use jiff::Timestamp;
 use serde::Deserialize;
 
@@ -96,11 +95,12 @@ impl Client {
         self.done(Call::delete(format!("/browsers/{browser}"))).await
     }
 
-    /// Makes a link that lets in one browser, once, with our own rights.
+    /// Makes a link that lets in one browser, once, with our own rights. It is not tried again: a link
+    /// whose answer was lost cannot be had.
     ///
     /// # Errors
     /// When our token is not valid.
     pub async fn create_login_link(&self) -> Result<LoginLink, ClientError> {
-        self.call(Call::command(Method::POST, "/login-links")).await
+        self.call(Call::only_once("/login-links")).await
     }
 }

@@ -46,6 +46,7 @@ pub(super) const KEYS: &[(&str, Kind)] = &[
     ("limits.body", Kind::Text),
     ("limits.request", Kind::Text),
     ("limits.connections", Kind::Number),
+    ("limits.streams", Kind::Number),
     ("limits.shutdown_within", Kind::Text),
     ("allow_bypass", Kind::Switch),
     ("log.level", Kind::Text),

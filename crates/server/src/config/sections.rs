@@ -168,8 +168,10 @@ pub struct Limits {
     /// as somebody listens.
     #[serde(with = "duration")]
     pub request: Duration,
-    /// Connections that are open at once. Beyond it new ones wait.
+    /// Connections that are open at once. Beyond it new ones are told to come again, and closed.
     pub connections: usize,
+    /// Streams of events that one token has open at once, its browsers included.
+    pub streams: usize,
     /// How long the server may take to stop.
     #[serde(with = "duration")]
     pub shutdown_within: Duration,
@@ -199,6 +201,7 @@ impl Default for Limits {
             body: 32 << 20,
             request: Duration::from_secs(60),
             connections: 1024,
+            streams: 100,
             shutdown_within: Duration::from_secs(20),
         }
     }

@@ -16,7 +16,7 @@ use crate::session::{AwaitsProcess, Failed, Happening, Head, Process};
 const BACK_OFF: (Duration, Duration) = (Duration::from_millis(250), Duration::from_secs(30));
 
 /// How many events before the last one may be the end of a process.
-const LAST: u64 = 50;
+const LAST: usize = 50;
 
 impl Hub {
     /// Does what has to be done about a session, until there is nothing left.
@@ -67,8 +67,7 @@ impl Hub {
 
     /// Why the last process of a session ended.
     async fn last_end(&self, head: &Head) -> Option<String> {
-        let events = self.store.events(head.id, head.seq.saturating_sub(LAST), LAST as usize);
-        let events = events.await.ok()?;
+        let events = self.store.events_before(head.id, head.seq + 1, LAST).await.ok()?;
         events.iter().rev().find_map(|event| match &event.happening {
             Happening::ProcessEnded(ended) => Some(ended.why.clone()),
             _ => None,

@@ -1,18 +1,24 @@
 //! What is done when the server starts: nothing that an earlier one left is still running, and every
 //! session goes on from what is on disk.
 
+use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::Duration;
 
 use countersign::process::{Leftovers, Mark, ProcessId, ShutdownTimes};
+use countersign_protocol::RawJson;
 use jiff::{SignedDuration, Timestamp};
 
 use super::Hub;
-use crate::session::{Answer, ApprovalAnswered, By};
+use crate::session::{Answer, ApprovalAnswered, By, Happening, Head, ToolDecided};
 use crate::store::{ServerRun, StoreError, Write, WriteError};
 
 /// How often is looked whether somebody took too long to answer, at most.
 const LOOK: Duration = Duration::from_secs(30);
+
+/// How far back it is looked what calls were made with: so many pages of so many events.
+const PAGES: usize = 16;
+const PAGE: usize = 256;
 
 /// How many approvals expire at a time.
 const AT_ONCE: usize = 100;
@@ -41,7 +47,8 @@ impl Hub {
         for session in self.store.unsettled().await? {
             let Some(head) = self.store.head(session).await? else { continue };
             if head.process.is_there() {
-                let happens = head.lose_process("the server ended", false);
+                let mut happens = head.lose_process("the server ended", false);
+                self.add_inputs(&head, &mut happens).await;
                 match self.write(session, happens).await {
                     Ok(_) | Err(WriteError::Refused { .. }) => {}
                     Err(WriteError::Store(error)) => return Err(error),
@@ -51,6 +58,34 @@ impl Hub {
             self.poke(session);
         }
         Ok(())
+    }
+
+    /// Adds what calls were made with to what is said of them when their process is gone: the log has
+    /// it, and the audit outlives the log.
+    pub(crate) async fn add_inputs(&self, head: &Head, happens: &mut [Happening]) {
+        let mut missing: HashMap<&str, &mut Option<RawJson>> = HashMap::new();
+        for happening in happens {
+            if let Happening::ToolDecided(ToolDecided { tool_use_id, input, .. }) = happening
+                && input.is_none()
+            {
+                missing.insert(tool_use_id, input);
+            }
+        }
+        let mut before = head.seq + 1;
+        for _ in 0..PAGES {
+            if missing.is_empty() || before <= 1 {
+                return;
+            }
+            let Ok(events) = self.store.events_before(head.id, before, PAGE).await else { return };
+            for event in events.iter().rev() {
+                if let Happening::ToolCalled(called) = &event.happening
+                    && let Some(input) = missing.remove(&*called.tool_use_id)
+                {
+                    input.clone_from(&called.input);
+                }
+            }
+            before = events.first().map_or(0, |event| event.seq);
+        }
     }
 
     /// Refuses what nobody answers in time, for as long as the hub is open. It is over at once when

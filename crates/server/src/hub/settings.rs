@@ -39,6 +39,8 @@ pub struct Settings {
     pub start_within: Duration,
     /// How long a CLI may take to interrupt a turn, before it is ended.
     pub interrupt_within: Duration,
+    /// The folder for what only the CLI is to read, and its owner; that of the system if absent.
+    pub private: Option<PathBuf>,
     /// Whether transcripts are kept in the store, too. Needs 2.1.197.
     pub mirror: bool,
 }
@@ -60,6 +62,7 @@ impl Default for Settings {
             shutdown_within: Duration::from_secs(20),
             start_within: Duration::from_secs(60),
             interrupt_within: Duration::from_secs(10),
+            private: None,
             mirror: true,
         }
     }

@@ -8,7 +8,7 @@ use super::{AnswerTaken, Caller, Carried, Service, ServiceError};
 use crate::id::{ApprovalId, MessageId, SessionId};
 use crate::session::{
     Answer, Approval, ApprovalAnswered, ApprovePlan, Created, Happening, MessageContent,
-    MessageQueued, NotAnAnswer, Parent, Refused, Stage,
+    MessageQueued, NotAnAnswer, Parent, Refused, Stage, sets_mode,
 };
 use crate::store::Write;
 
@@ -39,15 +39,26 @@ impl Service {
         let head = self.session(session).await?;
         let bypass = PermissionMode::BypassPermissions;
         let may_bypass = self.hub.settings().allow_bypass && head.mode == bypass;
-        if effects.mode.as_ref() == Some(&bypass) && !may_bypass {
+        // Any of them, though another may follow.
+        if sets_mode(&effects.updates, &bypass) && !may_bypass {
             return Err(NotAnAnswer::Bypass.into());
+        }
+        if let Answer::Plan(ApprovePlan { compact, grant_prompts, .. }) = &answer
+            && effects.fresh_plan.is_some()
+        {
+            // Here and not when it is delivered: what was taken once is carried out.
+            for (name, wanted) in [("compact", compact), ("grant_prompts", grant_prompts)] {
+                if *wanted {
+                    return Err(NotAnAnswer::NotElsewhere(name).into());
+                }
+            }
         }
         let child = effects.fresh_plan.as_ref().map(|_| SessionId::new());
         let compact = matches!(&answer, Answer::Plan(ApprovePlan { compact: true, .. }));
         let by = caller.by.clone();
         let answered = ApprovalAnswered { approval, answer, by: by.clone(), child };
         let mut happens: Vec<Happening> = vec![answered.into()];
-        if compact && child.is_none() {
+        if compact {
             happens.push(queued("/compact", true, caller).into());
         }
         let mut write = Write::to(session, happens);

@@ -140,6 +140,35 @@ impl Service {
         head.ok_or(ServiceError::NoSession(session))
     }
 
+    /// What came of a command that was carried out before, under the same key. It is asked before
+    /// anything is checked: a folder may be gone since, and the answer is the first one all the same.
+    ///
+    /// # Errors
+    /// When the key was used for another command, or the store cannot be read.
+    pub async fn before<T: DeserializeOwned>(
+        &self,
+        caller: &Caller,
+    ) -> Result<Option<Carried<T>>, ServiceError> {
+        let Some(command) = caller.command(&())? else { return Ok(None) };
+        let response = self.hub.store().carried_out(command).await?;
+        response.map(|response| again(&response)).transpose()
+    }
+
+    /// Takes note of what came of a command that is about no session.
+    ///
+    /// # Errors
+    /// When it cannot be written.
+    pub async fn remember<T: Serialize>(
+        &self,
+        caller: &Caller,
+        receipt: &T,
+    ) -> Result<(), ServiceError> {
+        if let Some(command) = caller.command(receipt)? {
+            self.hub.store().write(Write::default().because_of(Some(command))).await?;
+        }
+        Ok(())
+    }
+
     /// Writes what is wanted, and has it carried out.
     async fn carry<T: Serialize + DeserializeOwned>(
         &self,
@@ -153,12 +182,7 @@ impl Service {
         let write = write.because_of(caller.command(&receipt)?);
         match self.hub.carry(write).await? {
             Written::Now { .. } => Ok(Carried { receipt, before: false }),
-            Written::Before { response } => {
-                let receipt = serde_json::from_str(&response).map_err(|source| {
-                    StoreError::Unreadable { what: "the answer to a command", source }
-                })?;
-                Ok(Carried { receipt, before: true })
-            }
+            Written::Before { response } => again(&response),
         }
     }
 
@@ -172,4 +196,11 @@ impl Service {
         let write = Write::to(session, vec![happening.into()]);
         self.carry(caller, Noted { session }, write).await
     }
+}
+
+/// What was answered before.
+fn again<T: DeserializeOwned>(response: &str) -> Result<Carried<T>, ServiceError> {
+    let unreadable = |source| StoreError::Unreadable { what: "the answer to a command", source };
+    let receipt = serde_json::from_str(response).map_err(unreadable)?;
+    Ok(Carried { receipt, before: true })
 }

@@ -5,24 +5,44 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use countersign_protocol::permission::PermissionMode;
+use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
 use super::{Caller, Carried, Noted, Service, ServiceError, SessionMade};
+use crate::actor::check_options as check_launch_of;
 use crate::config::Roots;
 use crate::id::{ConversationId, MessageId, SessionId, TurnId};
 use crate::session::{
-    Archived, Created, Happening, Head, Image, InterruptAsked, Labelled, MessageContent,
+    Archived, Created, Deleted, Happening, Head, Image, InterruptAsked, Labelled, MessageContent,
     MessageQueued, ModeWanted, ModelWanted, Parent, Renamed, ResumeAsked, SessionOptions,
     StopAsked, is_known_mode,
 };
-use crate::store::{Write, WriteError};
+use crate::store::Write;
 
 /// How long a title may be, in characters.
 const LONGEST_TITLE: usize = 200;
 
 /// How many labels a session may have, and how long they may be.
 const LABELS: (usize, usize) = (32, 64);
+
+/// How long the name of a model, or of whatever else has one, may be, in characters.
+const LONGEST_NAME: usize = 200;
+
+/// How long what is added to the system prompt may be, in bytes.
+const LONGEST_PROMPT: usize = 64 << 10;
+
+/// How many rules of a kind a session may begin with, and how long they may be, in bytes.
+const RULES: (usize, usize) = (256, 1 << 10);
+
+/// How many further folders a session may use.
+const MOST_FOLDERS: usize = 64;
+
+/// How long the description of MCP servers may be, in bytes.
+const LONGEST_SERVERS: usize = 256 << 10;
+
+/// How long a limit of time may be, in seconds: a year.
+const LONGEST_TIME: u64 = 366 * 24 * 60 * 60;
 
 /// A session that is to be made.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
@@ -79,12 +99,13 @@ impl Service {
         caller: &Caller,
         new: NewSession,
     ) -> Result<Carried<SessionMade>, ServiceError> {
-        let folder = self.folder(&new.folder).await?;
         let mut options = new.options;
-        options.add_dirs = self.folders(&options.add_dirs).await?;
         check_options(&options)?;
+        let folder = self.folder(&new.folder).await?;
+        options.add_dirs = self.folders(&options.add_dirs).await?;
         let mode = new.mode.unwrap_or(PermissionMode::Default);
         self.check_mode(&mode)?;
+        check_name("a model", new.model.as_deref())?;
         let title = checked_title(&new.title.unwrap_or_default())?;
         check_labels(&new.labels)?;
         let session = SessionId::new();
@@ -99,6 +120,7 @@ impl Service {
             parent: None,
             by: caller.by.clone(),
         };
+        check_launch(session, &created)?;
         let prompt = new.prompt.unwrap_or_default();
         let content = MessageContent { text: prompt, images: new.images };
         self.make(caller, session, vec![created.into()], content).await
@@ -250,9 +272,12 @@ impl Service {
     ///
     /// # Errors
     /// When there is no such session, or it has a process.
-    pub async fn delete(&self, caller: &Caller, session: SessionId) -> Result<(), ServiceError> {
-        let deleted = self.hub.store().delete(session, caller.by.clone()).await;
-        deleted.map_err(WriteError::into)
+    pub async fn delete(
+        &self,
+        caller: &Caller,
+        session: SessionId,
+    ) -> Result<Carried<Noted>, ServiceError> {
+        self.note(caller, session, Deleted { by: caller.by.clone() }).await
     }
 
     /// Asks for another mode.
@@ -287,9 +312,7 @@ impl Service {
         session: SessionId,
         model: Option<String>,
     ) -> Result<Carried<Noted>, ServiceError> {
-        if model.as_ref().is_some_and(|model| model.trim().is_empty()) {
-            return Err(ServiceError::Invalid("a model needs a name".to_owned()));
-        }
+        check_name("a model", model.as_deref())?;
         self.note(caller, session, ModelWanted { model, by: caller.by.clone() }).await
     }
 
@@ -372,17 +395,72 @@ fn check_labels(labels: &BTreeSet<String>) -> Result<(), ServiceError> {
     let is_label = |label: &String| {
         !label.trim().is_empty()
             && label.chars().count() <= longest
-            && !label.chars().any(char::is_control)
+            // Lists are asked for with commas between labels.
+            && !label.chars().any(|letter| letter.is_control() || letter == ',')
     };
     if labels.len() > most || !labels.iter().all(is_label) {
-        let why = format!("at most {most} labels of at most {longest} characters each");
+        let why = format!(
+            "at most {most} labels of at most {longest} characters each, none of which is a comma"
+        );
         return Err(ServiceError::Invalid(why));
     }
     Ok(())
 }
 
+/// Whether a name is one line that can be shown.
+fn check_name(what: &str, name: Option<&str>) -> Result<(), ServiceError> {
+    let is_name = |name: &str| {
+        !name.trim().is_empty()
+            && name.chars().count() <= LONGEST_NAME
+            && !name.chars().any(char::is_control)
+    };
+    if name.is_none_or(is_name) {
+        return Ok(());
+    }
+    let why = format!("{what} has a name of one line, of at most {LONGEST_NAME} characters");
+    Err(ServiceError::Invalid(why))
+}
+
+/// What no CLI could be started with is refused now, and not when it is tried.
+fn check_launch(session: SessionId, created: &Created) -> Result<(), ServiceError> {
+    let first = created.clone().into();
+    let head = Head::create(session, Timestamp::UNIX_EPOCH, &first);
+    let head = head.map_err(ServiceError::Refused)?;
+    check_launch_of(&head).map_err(ServiceError::Invalid)
+}
+
 fn check_options(options: &SessionOptions) -> Result<(), ServiceError> {
+    let refuse = |why: String| Err(ServiceError::Invalid(why));
+    if options.append_system_prompt.as_ref().is_some_and(|text| text.len() > LONGEST_PROMPT) {
+        return refuse(format!("`append_system_prompt` has at most {LONGEST_PROMPT} bytes"));
+    }
+    let (most, longest) = RULES;
+    for (name, rules) in
+        [("allowed_tools", &options.allowed_tools), ("disallowed_tools", &options.disallowed_tools)]
+    {
+        if rules.len() > most || rules.iter().any(|rule| rule.len() > longest) {
+            return refuse(format!("`{name}` has at most {most} rules of at most {longest} bytes"));
+        }
+    }
+    if options.add_dirs.len() > MOST_FOLDERS {
+        return refuse(format!("`add_dirs` has at most {MOST_FOLDERS} folders"));
+    }
+    check_name("`fallback_model`", options.fallback_model.as_deref())?;
+    check_name("`effort`", options.effort.as_deref())?;
+    if let Some(servers) = &options.mcp_servers {
+        let length = serde_json::to_string(servers).map_or(usize::MAX, |text| text.len());
+        if length > LONGEST_SERVERS {
+            return refuse(format!("`mcp_servers` has at most {LONGEST_SERVERS} bytes"));
+        }
+        for name in servers.keys() {
+            check_name("an MCP server", Some(name))?;
+        }
+    }
     let limits = &options.limits;
+    let seconds = [limits.turn_seconds, limits.silence_seconds];
+    if seconds.into_iter().flatten().any(|seconds| seconds > LONGEST_TIME) {
+        return refuse(format!("a limit of time is at most {LONGEST_TIME} seconds"));
+    }
     if limits.budget_usd.is_some_and(|budget| !budget.is_finite() || budget <= 0.0) {
         return Err(ServiceError::Invalid("a budget is more than nothing".to_owned()));
     }

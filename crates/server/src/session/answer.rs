@@ -106,10 +106,11 @@ pub struct ApprovePlan {
     /// The plan in other words, which is what is approved then.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub plan: Option<String>,
-    /// Whether what the model asks for with the plan is allowed, too.
+    /// Whether what the model asks for with the plan is allowed, too. Not with `clear_context`.
     #[serde(default)]
     pub grant_prompts: bool,
-    /// Whether the conversation is compacted after the turn, with `/compact`.
+    /// Whether the conversation is compacted after the turn, with `/compact`. Not with
+    /// `clear_context`, which begins another one.
     #[serde(default)]
     pub compact: bool,
 }
@@ -237,6 +238,12 @@ pub enum NotAnAnswer {
         /// Which, counted from 0.
         number: usize,
     },
+    /// What is for this session cannot be done in another one.
+    #[error(
+        "`{0}` is about this session, and with `clear_context` the plan is carried out in a new one: leave \
+         it out, or choose another way"
+    )]
+    NotElsewhere(&'static str),
     /// What is filled in is not an object.
     #[error("what is filled in has to be a JSON object, and comes with `accept` alone")]
     NotAForm,

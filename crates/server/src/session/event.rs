@@ -56,7 +56,7 @@ impl Event {
     pub fn json(&self) -> Arc<str> {
         let write = || {
             // A body that is JSON already, and texts: there is nothing that could fail.
-            let body = self.happening.body().unwrap_or_else(|_| "null".to_owned());
+            let body = self.happening.shown().unwrap_or_else(|_| "null".to_owned());
             let Self { session, seq, position, at, .. } = self;
             let kind = self.happening.kind();
             let text = format!(
@@ -161,6 +161,22 @@ macro_rules! happenings {
     };
 }
 
+impl Happening {
+    /// Its body as it may be shown, as JSON: without secrets, which are only for the CLI.
+    ///
+    /// # Errors
+    /// When it cannot be written as JSON, which does not happen.
+    pub fn shown(&self) -> Result<String, serde_json::Error> {
+        match self {
+            Self::Created(created) if created.options.mcp_servers.is_some() => {
+                let options = Box::new(created.options.shown());
+                serde_json::to_string(&Created { options, ..created.clone() })
+            }
+            _ => self.body(),
+        }
+    }
+}
+
 happenings! {
     /// The session was made.
     Created = "session.created";
@@ -244,6 +260,8 @@ happenings! {
 
     /// A tool is about to be run, or to be asked about. Written before it is.
     ToolCalled = "tool.called";
+    /// What became of a call about which no person was asked.
+    ToolDecided = "tool.decided";
     /// The CLI told of a limit of the account.
     LimitNoted = "limit.noted";
     /// The CLI said something.
@@ -597,6 +615,28 @@ bodies! {
         /// The sub-agent that calls it.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         agent: Option<String>,
+        /// What it is called with, as it came.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        #[schema(value_type = Option<Object>)]
+        input: Option<RawJson>,
+    }
+    /// See [`Happening::ToolDecided`].
+    ToolDecided {
+        /// The call.
+        tool_use_id: String,
+        /// The tool.
+        tool: String,
+        /// The sub-agent that called it.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        agent: Option<String>,
+        /// What it was called with, as it came.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        #[schema(value_type = Option<Object>)]
+        input: Option<RawJson>,
+        /// What became of it.
+        outcome: CallOutcome,
+        /// What decided: a rule, or the mode that was in force.
+        by: By,
     }
     /// See [`Happening::LimitNoted`].
     LimitNoted {
@@ -612,6 +652,20 @@ bodies! {
         #[schema(value_type = Object)]
         line: RawJson,
     }
+}
+
+/// What became of a call about which no person was asked.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum CallOutcome {
+    /// It ran.
+    Ran,
+    /// Its result is an error: it ran and failed, or something other than a permission was in its way.
+    Failed,
+    /// It was refused.
+    Refused,
+    /// It may have run: its turn or its process ended before it had a result.
+    Unknown,
 }
 
 /// What somebody wants of the CLI.

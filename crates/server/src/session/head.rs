@@ -40,6 +40,9 @@ pub struct Head {
     pub updated_at: Timestamp,
     /// Its title.
     pub title: String,
+    /// The message that the title is made of, as long as nobody gave it another one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub title_of: Option<MessageId>,
     /// Its labels.
     pub labels: BTreeSet<String>,
     /// Whether it is in the archive.
@@ -74,6 +77,9 @@ pub struct Head {
     pub queue: Vec<Queued>,
     /// What a person is asked, as far as it is not closed.
     pub approvals: BTreeMap<ApprovalId, Pending>,
+    /// Calls that no person is asked about, as far as they have no result.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub calls: BTreeMap<String, Call>,
     /// Calls that may run once.
     pub grants: Vec<Grant>,
     /// The turn that somebody wants to end.
@@ -198,6 +204,20 @@ pub struct Pending {
     pub told: bool,
 }
 
+/// A call that no person is asked about, in short.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+pub struct Call {
+    /// The tool.
+    pub tool: String,
+    /// The mode in force.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = Option<String>)]
+    pub mode: Option<PermissionMode>,
+    /// The sub-agent that made it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub agent: Option<String>,
+}
+
 /// A call that may run once, because it was approved for a process that is gone.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct Grant {
@@ -266,6 +286,9 @@ pub enum Refused {
     /// It has cost all that it may.
     #[error("the session has cost all that it may: start another one")]
     OverBudget,
+    /// There is no such call, or it is known what became of it.
+    #[error("it is known already what became of the call {0}")]
+    NoCall(String),
     /// There is no such approval, or it is closed.
     #[error("the approval {0} is not open any more")]
     NotOpen(ApprovalId),
@@ -344,6 +367,13 @@ impl Head {
             Process::Alive { version, .. } => version.as_deref(),
             _ => None,
         }
+    }
+
+    /// Whether somebody gave it its title. One that was taken over from another session may be made of
+    /// what was said there.
+    #[must_use]
+    pub const fn has_own_title(&self) -> bool {
+        self.title_of.is_none() && self.parent.is_none() && !self.title.is_empty()
     }
 
     /// Whether a message waits with which a turn can begin.

@@ -21,5 +21,5 @@ pub use self::event::*;
 pub use self::head::*;
 pub use self::message::{ContentError, Image, MessageContent, image_blocks};
 pub use self::options::{Parent, SessionLimits, SessionOptions, is_known_mode};
-pub use self::rules::{Rule, Rules, mode_set_by, rule_text};
+pub use self::rules::{Rule, Rules, mode_set_by, rule_text, sets_mode};
 pub use self::state::{NotAState, State};

@@ -31,13 +31,39 @@ pub struct SessionOptions {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(value_type = Option<Vec<crate::api::shape::SettingSource>>)]
     pub setting_sources: Option<Vec<String>>,
-    /// MCP servers, as in the `mcpServers` of a configuration file.
+    /// MCP servers, as in the `mcpServers` of a configuration file. They are programs that run without
+    /// anybody being asked, so a session with them needs the scope `admin`. What is in `env` and
+    /// `headers` is never shown again: `(hidden)` stands in its place.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(value_type = Object)]
     pub mcp_servers: Option<serde_json::Map<String, serde_json::Value>>,
     /// What the session may take.
     #[serde(skip_serializing_if = "SessionLimits::is_empty")]
     pub limits: SessionLimits,
+}
+
+/// What stands where something is not shown.
+const HIDDEN: &str = "(hidden)";
+
+impl SessionOptions {
+    /// The options as they may be shown: without the secrets of MCP servers.
+    #[must_use]
+    pub fn shown(&self) -> Self {
+        let mut shown = self.clone();
+        let servers = shown.mcp_servers.iter_mut().flat_map(serde_json::Map::values_mut);
+        for server in servers {
+            for name in ["env", "headers"] {
+                match server.get_mut(name) {
+                    Some(serde_json::Value::Object(values)) => {
+                        values.values_mut().for_each(|value| *value = HIDDEN.into());
+                    }
+                    Some(other) => *other = HIDDEN.into(),
+                    None => {}
+                }
+            }
+        }
+        shown
+    }
 }
 
 /// What a session may take. Whatever is absent has no limit.

@@ -185,8 +185,20 @@ pub fn mode_set_by(updates: &[PermissionUpdate]) -> Option<&PermissionMode> {
     })
 }
 
+/// Whether any of these updates sets this mode, though another may follow.
+#[must_use]
+pub fn sets_mode(updates: &[PermissionUpdate], mode: &PermissionMode) -> bool {
+    let sets = |update: &PermissionUpdate| match update {
+        PermissionUpdate::SetMode(set) => set.mode == *mode,
+        _ => false,
+    };
+    updates.iter().any(sets)
+}
+
 #[cfg(test)]
 mod tests {
+    use countersign_protocol::permission::SetMode;
+
     use super::*;
 
     #[test]
@@ -215,5 +227,14 @@ mod tests {
             }
         }
         assert_eq!(inherited, rules);
+    }
+
+    #[test]
+    fn a_mode_that_is_set_on_the_way_is_set() {
+        let set = |mode: PermissionMode| SetMode::new(mode, UpdateDestination::Session).into();
+        let updates = [set(PermissionMode::BypassPermissions), set(PermissionMode::Default)];
+        assert_eq!(mode_set_by(&updates), Some(&PermissionMode::Default));
+        assert!(sets_mode(&updates, &PermissionMode::BypassPermissions));
+        assert!(!sets_mode(&updates, &PermissionMode::Plan));
     }
 }

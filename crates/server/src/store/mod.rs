@@ -35,6 +35,9 @@ pub use self::sqlite::{SqliteSettings, SqliteStore};
 use crate::id::{ApprovalId, MessageId, SessionId};
 use crate::session::{Approval, By, Event, Happening, Head};
 
+/// How much events are read at once, in bytes of their bodies.
+pub const PAGE_BYTES: usize = 4 << 20;
+
 /// The future of an operation on a store.
 pub type StoreFuture<'a, T, E = StoreError> =
     Pin<Box<dyn Future<Output = Result<T, E>> + Send + 'a>>;
@@ -133,6 +136,11 @@ pub trait Store: Send + Sync {
     /// made of it.
     fn write(&self, write: Write) -> StoreFuture<'_, Written, WriteError>;
 
+    /// What a command was answered with that was carried out before, if it was.
+    ///
+    /// It is asked before anything else is looked at: what was true then need not be true any more.
+    fn carried_out(&self, command: Command) -> StoreFuture<'_, Option<String>, WriteError>;
+
     /// Deletes a session with everything that it had, and leaves one event that says so. The audit
     /// stays.
     fn delete(&self, session: SessionId, by: By) -> StoreFuture<'_, (), WriteError>;
@@ -154,7 +162,8 @@ pub trait Store: Send + Sync {
         limit: usize,
     ) -> StoreFuture<'_, Vec<(SessionId, ApprovalId)>>;
 
-    /// Events of a session after a number, oldest first, at most so many.
+    /// Events of a session after a number, oldest first, at most so many and of at most [`PAGE_BYTES`]:
+    /// one is given however large it is. Only after a page without events there are no more.
     fn events(
         &self,
         session: SessionId,
@@ -162,7 +171,8 @@ pub trait Store: Send + Sync {
         limit: usize,
     ) -> StoreFuture<'_, Vec<Arc<Event>>>;
 
-    /// The last events of a session before a number, oldest first, at most so many.
+    /// The last events of a session before a number, oldest first, at most so many and of at most
+    /// [`PAGE_BYTES`], as with [`events`](Self::events).
     fn events_before(
         &self,
         session: SessionId,
@@ -170,8 +180,9 @@ pub trait Store: Send + Sync {
         limit: usize,
     ) -> StoreFuture<'_, Vec<Arc<Event>>>;
 
-    /// Events of all sessions after a position, oldest first, at most so many; of these kinds, or of
-    /// all kinds if there are none.
+    /// Events of all sessions after a position, oldest first, at most so many and of at most
+    /// [`PAGE_BYTES`], as with [`events`](Self::events); of these kinds, or of all kinds if there are
+    /// none.
     fn all_events<'a>(
         &'a self,
         after: u64,

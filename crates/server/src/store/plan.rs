@@ -102,6 +102,9 @@ pub(super) struct Record {
     happening: Happening,
     /// The words that the session can be found by from now on.
     pub(super) words: Vec<String>,
+    /// The message whose words before this it cannot be found by any more, as the bodies of its events
+    /// begin.
+    pub(super) unsays: Option<String>,
 }
 
 /// What becomes of a session.
@@ -262,6 +265,7 @@ impl Planner<'_> {
             happening: Happening::read(kind, &body).map_err(StoreError::from)?,
             body,
             words: words.into_iter().collect(),
+            unsays: unsaid(happening),
         });
         plan.messages.extend(derived.message.map(|message| (message.id, message)));
         if matches!(happening, Happening::Deleted(_)) {
@@ -287,6 +291,20 @@ impl Planner<'_> {
         plan
     }
 }
+
+/// How the bodies of those events begin that say what is not said any more: the message comes first in
+/// them.
+fn unsaid(happening: &Happening) -> Option<String> {
+    let message = match happening {
+        Happening::MessageEdited(edited) => edited.message,
+        Happening::MessageRemoved(removed) => removed.message,
+        _ => return None,
+    };
+    Some(format!(r#"{{"message":"{message}""#))
+}
+
+/// The kinds of events whose words are taken back with their message.
+pub(super) const SAYING: [&str; 2] = ["message.queued", "message.edited"];
 
 /// What an event makes of an approval; `found` is what it was before the write.
 fn change_approval<'a>(
@@ -406,10 +424,21 @@ impl CommandKey {
         fingerprint: &[u8],
         response: String,
     ) -> Result<Written, WriteError> {
+        let response = self.before(command, fingerprint, response)?;
+        Ok(Written::Before { response })
+    }
+
+    /// What a command was answered with that was carried out before.
+    pub(super) fn before(
+        &self,
+        command: &Command,
+        fingerprint: &[u8],
+        response: String,
+    ) -> Result<String, WriteError> {
         if fingerprint != self.fingerprint {
             return Err(WriteError::KeyReused(command.key.clone()));
         }
-        Ok(Written::Before { response })
+        Ok(response)
     }
 }
 

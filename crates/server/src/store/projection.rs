@@ -8,8 +8,13 @@ use utoipa::ToSchema;
 
 use super::error::StoreError;
 use super::query::StoredMessage;
-use crate::id::{ApprovalId, SessionId};
-use crate::session::{Approval, ApprovalEnd, ApprovalKind, By, Given, Happening, Head, Stage};
+use crate::id::{ApprovalId, MessageId, SessionId};
+use crate::session::{
+    Approval, ApprovalEnd, ApprovalKind, By, Given, Happening, Head, MessageContent, Stage,
+};
+
+/// How much of what is said is in the audit, in characters.
+const SAID: usize = 200;
 
 /// What is made of an event.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -167,7 +172,14 @@ impl AuditEntry {
         let mut id = approval.map(|approval| approval.id);
         let by = match happening {
             Happening::Created(body) => &body.by,
+            Happening::Renamed(body) => &body.by,
+            Happening::Labelled(body) => &body.by,
             Happening::Archived(body) => &body.by,
+            Happening::MessageQueued(body) => &body.by,
+            Happening::MessageEdited(body) => &body.by,
+            Happening::MessageRemoved(body) => &body.by,
+            Happening::ModelWanted(body) => &body.by,
+            Happening::ToolDecided(body) => &body.by,
             Happening::Deleted(body) => &body.by,
             Happening::StopAsked(body) => &body.by,
             Happening::ResumeAsked(body) => &body.by,
@@ -230,7 +242,11 @@ fn detail(
     happening: &Happening,
     approval: Option<&Approval>,
 ) -> Result<RawJson, serde_json::Error> {
-    let what = RawValue::from_string(happening.body()?)?;
+    let what = RawValue::from_string(match happening {
+        Happening::MessageQueued(said) => in_short(said.message, &said.content, &said.by)?,
+        Happening::MessageEdited(said) => in_short(said.message, &said.content, &said.by)?,
+        _ => happening.shown()?,
+    })?;
     let request = approval.map(|approval| approval.request.as_str());
     let asked = request.map(serde_json::from_str::<&RawValue>).transpose()?;
     let detail = Detail::write(&*what, asked, approval)?;
@@ -240,6 +256,19 @@ fn detail(
         return Ok(detail);
     }
     Detail::write(what.get(), request, approval)
+}
+
+/// What is said, in short: who spoke is what the audit is for, and the log has the rest.
+fn in_short(
+    message: MessageId,
+    content: &MessageContent,
+    by: &By,
+) -> Result<String, serde_json::Error> {
+    let text: String = content.text.chars().take(SAID).collect();
+    let (length, images) = (content.text.chars().count(), content.images.len());
+    serde_json::to_string(&serde_json::json!({
+        "message": message, "text": text, "length": length, "images": images, "by": by,
+    }))
 }
 
 #[cfg(test)]

@@ -106,7 +106,7 @@ pub struct StoredMessage {
     pub at: Timestamp,
 }
 
-/// What all sessions have used, and how many there are.
+/// What all sessions have used, those that are deleted included, and how many there are.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct Totals {
     /// How many sessions there are in each state, those in the archive included.

@@ -15,6 +15,7 @@ use serde::de::{DeserializeOwned, MapAccess, Visitor};
 use serde::{Deserialize, Deserializer, Serialize};
 
 use super::problem::{self, Kind, Problem};
+use super::strict::Strict;
 
 /// A body of JSON; as an answer, too.
 #[derive(Clone, Copy, Debug)]
@@ -37,8 +38,7 @@ impl<T: Serialize> IntoResponse for Json<T> {
 
 /// What is read from an object and nothing else.
 ///
-/// Types that are derived can be read from a list of their fields as well, in their order. Nobody means
-/// that, and no description says it.
+/// The same holds for everything in it: see [`strict`](super::strict).
 pub(crate) struct Object<T>(pub(crate) T);
 
 impl<'de, T: Deserialize<'de>> Deserialize<'de> for Object<T> {
@@ -57,7 +57,7 @@ impl<'de, T: Deserialize<'de>> Visitor<'de> for Members<T> {
     }
 
     fn visit_map<A: MapAccess<'de>>(self, members: A) -> Result<T, A::Error> {
-        T::deserialize(MapAccessDeserializer::new(members))
+        T::deserialize(Strict(MapAccessDeserializer::new(members)))
     }
 }
 

@@ -30,6 +30,7 @@ use url::{Host, Url};
 
 use super::peer::Peer;
 use super::problem::{self, Problem};
+use crate::access::Cookies;
 use crate::access::layer::is_safe;
 use crate::config::{Config, HostPattern, PublicUrl};
 
@@ -62,6 +63,8 @@ const ALWAYS: [(HeaderName, &str); 6] = [
 pub struct Hosts {
     allowed: Vec<HostPattern>,
     public: Option<PublicUrl>,
+    /// Our own cookie. Those of others on the same host say nothing about who is signed in here.
+    cookies: Cookies,
 }
 
 /// The host that a request names, with the port if it names one.
@@ -86,7 +89,8 @@ impl Hosts {
             allowed.push(HostPattern::new(Host::Domain("localhost".to_owned()), Some(port)));
         }
         allowed.extend(config.public_url.as_ref().map(|url| url.host().clone()));
-        Self { allowed, public: config.public_url.clone() }
+        let cookies = Cookies::of(config, listening);
+        Self { allowed, public: config.public_url.clone(), cookies }
     }
 
     /// The host that a request names, if it is this server.
@@ -163,8 +167,12 @@ enum Verdict {
 }
 
 /// Where a request comes from, by what browsers say.
-fn verdict(method: &Method, headers: &HeaderMap, is_own: impl Fn(&HeaderValue) -> bool) -> Verdict {
-    let with_cookie = headers.contains_key(COOKIE);
+fn verdict(
+    method: &Method,
+    headers: &HeaderMap,
+    with_cookie: bool,
+    is_own: impl Fn(&HeaderValue) -> bool,
+) -> Verdict {
     let safe = is_safe(method);
     if safe && !with_cookie {
         return Verdict::Pass;
@@ -199,7 +207,8 @@ pub async fn check(State(hosts): State<Arc<Hosts>>, mut request: Request, next: 
         Err(problem) => return problem.into_response(),
     };
     let is_own = |origin: &HeaderValue| hosts.is_own(origin, &named, &peer);
-    match verdict(request.method(), request.headers(), is_own) {
+    let with_cookie = hosts.cookies.is_in(request.headers());
+    match verdict(request.method(), request.headers(), with_cookie, is_own) {
         Verdict::Pass => next.run(request).await,
         Verdict::PassWithoutCookie => {
             request.headers_mut().remove(COOKIE);
@@ -236,6 +245,7 @@ mod tests {
     use http::{HeaderMap, Method};
 
     use super::{Hosts, Named, Verdict, verdict};
+    use crate::access::Cookies;
     use crate::config::Config;
     use crate::web::Peer;
 
@@ -363,10 +373,23 @@ mod tests {
             .iter()
             .map(|(name, value)| (name.parse().unwrap(), value.parse().unwrap()))
             .collect();
-        verdict(method, &headers, |origin| origin == "own")
+        let with_cookie = Cookies::new(7787, false).is_in(&headers);
+        verdict(method, &headers, with_cookie, |origin| origin == "own")
     }
 
-    const COOKIE: (&str, &str) = ("cookie", "a=b");
+    const COOKIE: (&str, &str) = ("cookie", "a=b; countersign-7787=c");
+
+    #[test]
+    fn a_cookie_of_somebody_else_on_the_host_says_nothing() {
+        for other in ["a=b", "countersign-7788=c", "x=countersign-7787=c", "countersign-7787"] {
+            assert_eq!(judge(&Method::POST, &[("cookie", other)]), Verdict::Pass, "{other}");
+            let foreign = [("cookie", other), ("origin", "https://evil.example")];
+            assert_eq!(judge(&Method::POST, &foreign), Verdict::Foreign, "{other}");
+        }
+        for own in ["countersign-7787=", "a=b;countersign-7787=c", " countersign-7787 =c"] {
+            assert_eq!(judge(&Method::POST, &[("cookie", own)]), Verdict::Foreign, "{own}");
+        }
+    }
 
     #[test]
     fn a_program_without_a_cookie_need_not_say_where_it_comes_from() {

@@ -18,6 +18,7 @@ pub mod problem;
 pub mod serve;
 mod shell;
 pub mod sse;
+mod strict;
 pub mod tls;
 
 pub use peer::Peer;

@@ -16,7 +16,7 @@ use hyper::service::service_fn;
 use hyper_util::rt::{TokioIo, TokioTimer};
 use prometheus_client::metrics::gauge::Gauge;
 use thiserror::Error;
-use tokio::io::{AsyncRead, AsyncWrite};
+use tokio::io::{AsyncRead, AsyncReadExt as _, AsyncWrite, AsyncWriteExt as _};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::time::{Instant, sleep, timeout};
@@ -44,6 +44,10 @@ const EXHAUSTED: Duration = Duration::from_millis(100);
 const TAKEN: Duration = Duration::from_secs(2);
 /// How often is tried meanwhile.
 const AGAIN: Duration = Duration::from_millis(50);
+/// How many are told at once that there is no room; others only see their connection end.
+const TURNED_AWAY: usize = 64;
+/// How long it may take to tell them.
+const TELLING: Duration = Duration::from_secs(2);
 
 /// Why the server does not listen.
 #[derive(Debug, Error)]
@@ -161,7 +165,19 @@ impl Server {
             let stop = stop.clone();
             tasks.spawn(async move { stop.run_until_cancelled(tls.watch()).await });
         }
-        while let Some((stream, remote, permit)) = self.accept(&room, &stop).await {
+        let turned_away = Arc::new(Semaphore::new(TURNED_AWAY));
+        while let Some((stream, remote)) = self.accept(&stop).await {
+            let Ok(permit) = room.clone().try_acquire_owned() else {
+                tracing::warn!(from = %remote, "a connection is turned away: there are too many");
+                // With TLS there is no room to say so either.
+                if let (None, Ok(telling)) = (&self.tls, turned_away.clone().try_acquire_owned()) {
+                    tasks.spawn(async move {
+                        drop(timeout(TELLING, turn_away(stream)).await);
+                        drop(telling);
+                    });
+                }
+                continue;
+            };
             let connection = Connection {
                 routes: routes.clone(),
                 remote,
@@ -187,18 +203,12 @@ impl Server {
         Ended { cut: left }
     }
 
-    /// The next connection, when there is room for it; nothing when it is time to stop.
-    async fn accept(
-        &self,
-        room: &Arc<Semaphore>,
-        stop: &CancellationToken,
-    ) -> Option<(TcpStream, SocketAddr, OwnedSemaphorePermit)> {
+    /// The next connection; nothing when it is time to stop.
+    async fn accept(&self, stop: &CancellationToken) -> Option<(TcpStream, SocketAddr)> {
         let next = async {
-            // The semaphore is never closed.
-            let permit = room.clone().acquire_owned().await.ok()?;
             loop {
                 match self.listener.accept().await {
-                    Ok((stream, remote)) => return Some((stream, remote, permit)),
+                    Ok(accepted) => return Some(accepted),
                     // The client is gone already, which is its own affair.
                     Err(error) if is_of_connection(&error) => {}
                     Err(error) => {
@@ -210,6 +220,18 @@ impl Server {
         };
         stop.run_until_cancelled(next).await.flatten()
     }
+}
+
+/// Says that there is no room, and ends the connection.
+async fn turn_away(mut stream: TcpStream) -> io::Result<()> {
+    const FULL: &[u8] = b"HTTP/1.1 503 Service Unavailable\r\nRetry-After: 5\r\n\
+        Content-Length: 0\r\nCache-Control: no-store\r\nConnection: close\r\n\r\n";
+    stream.write_all(FULL).await?;
+    stream.shutdown().await?;
+    // What was sent is lost if it is not read: the other end may be told of that alone then.
+    let mut waste = [0; 1024];
+    while stream.read(&mut waste).await? > 0 {}
+    Ok(())
 }
 
 fn is_of_connection(error: &io::Error) -> bool {

@@ -19,6 +19,12 @@ use super::metrics::{self, Metrics};
 use super::problem::{self, PROBLEM_JSON, Problem, kind_of};
 use crate::access::{Access, layer};
 
+/// The longest body for routes that are for everybody, in bytes.
+const OPEN_BODY: usize = 4 << 10;
+
+/// When to try again what took too long.
+const RETRY: Duration = Duration::from_secs(5);
+
 /// What goes around all routes: who may come in, how much they may bring, and how errors look.
 #[derive(Clone, Debug)]
 pub struct Shell {
@@ -42,7 +48,8 @@ impl Shell {
     /// something to those who may only read, even if its handler forgets to ask.
     pub fn around(self, open: Router, closed: Router) -> Router {
         // The last one is the outermost.
-        open.merge(closed.layer(from_fn(layer::require)))
+        open.layer(RequestBodyLimitLayer::new(OPEN_BODY.min(self.body)))
+            .merge(closed.layer(from_fn(layer::require)))
             .layer(from_fn_with_state(self.access, layer::identify))
             .layer(TimeoutLayer::with_status_code(StatusCode::SERVICE_UNAVAILABLE, self.request))
             .layer(DefaultBodyLimit::disable())
@@ -77,6 +84,9 @@ async fn as_problems(request: Request, next: Next) -> Response {
     // It was for nobody to read; dropped, so that it is not waited for.
     drop::<body::Body>(old);
     let mut problem = Problem::new(kind_of(status));
+    if status == StatusCode::SERVICE_UNAVAILABLE && !parts.headers.contains_key(RETRY_AFTER) {
+        problem = problem.retry_after(RETRY);
+    }
     for name in [ALLOW, RETRY_AFTER, SET_COOKIE] {
         if let Some(value) = parts.headers.get(&name) {
             problem = problem.header(name, value.clone());

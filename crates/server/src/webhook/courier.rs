@@ -138,7 +138,7 @@ impl Courier {
             }
             self.at = event.position;
         }
-        if events.len() >= AT_ONCE {
+        if !events.is_empty() {
             return Ok(true);
         }
         // There is nothing else up to there: it need not be looked at again.
@@ -147,7 +147,7 @@ impl Courier {
             self.post.store.set_cursor(&self.hook.name, self.at).await?;
             self.kept = self.at;
         }
-        Ok(!events.is_empty())
+        Ok(false)
     }
 
     /// Waits until something happened that may have to be told.

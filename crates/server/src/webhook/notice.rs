@@ -4,6 +4,7 @@ use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
+use crate::actor::without_stderr;
 use crate::config::WebhookEvent;
 use crate::id::{ApprovalId, SessionId};
 use crate::session::{ApprovalKind, Event, Happening, Stage, State};
@@ -32,7 +33,7 @@ pub struct Notice {
     /// What a person is asked.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub approval: Option<NoticeApproval>,
-    /// Why the session has failed.
+    /// Why the session has failed, without what the CLI said.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub why: Option<String>,
     /// Where a person finds it.
@@ -44,8 +45,9 @@ pub struct Notice {
 pub struct NoticeSession {
     /// The session.
     pub id: SessionId,
-    /// Its title.
-    pub title: String,
+    /// Its title, if somebody gave it one. One that is made of what was said is left out.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub title: Option<String>,
     /// The folder that it works in.
     pub folder: String,
     /// What it is doing now.
@@ -79,7 +81,7 @@ impl Notice {
         let Some(head) = store.head(event.session).await? else { return Ok(None) };
         let session = NoticeSession {
             id: head.id,
-            title: head.title.clone(),
+            title: head.has_own_title().then(|| head.title.clone()),
             folder: head.folder.clone(),
             state: head.state(),
         };
@@ -97,7 +99,7 @@ impl Notice {
                     stage: now.map_or(Stage::Open, |now| now.stage),
                 });
             }
-            Happening::Failed(failed) => why = Some(failed.why.clone()),
+            Happening::Failed(failed) => why = Some(without_stderr(&failed.why).to_owned()),
             _ => {}
         }
         let id = notice_id(event);

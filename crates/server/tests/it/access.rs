@@ -13,6 +13,7 @@ use countersign_server::access::{
     MemoryAccess, NewToken, Refusal, Scope, Seen, TokenRecord, Who,
 };
 use countersign_server::config::Secret;
+use countersign_server::session::By;
 use http::{HeaderMap, HeaderValue};
 use jiff::{SignedDuration, Timestamp};
 
@@ -104,7 +105,7 @@ async fn a_token_with_a_wrong_secret_is_as_unknown_as_one_that_never_was() {
     let secret = other.expose().rsplit_once('_').unwrap().1;
     let mixed = format!("cst_{}_{secret}", token.id.uuid().simple());
     assert_eq!(desk.by_token(&mixed).await, Err(Refusal::Unknown));
-    desk.access.revoke_token(token.id).await.unwrap();
+    desk.access.revoke_token(By::Server, token.id).await.unwrap();
     let said = desk.by_token(&mixed).await;
     assert_eq!(said, Err(Refusal::Unknown), "who lacks the secret learns nothing");
     assert_eq!(desk.by_token(text.expose()).await, Err(Refusal::Revoked));
@@ -259,7 +260,7 @@ async fn with_its_token_a_browser_and_a_link_are_revoked() {
     let desk = Desk::new();
     let (text, token) = desk.token(Scope::Admin).await;
     let (cookie, code) = (desk.cookie(&text).await, desk.code(&text).await);
-    assert!(desk.access.revoke_token(token.id).await.unwrap());
+    assert!(desk.access.revoke_token(By::Server, token.id).await.unwrap());
     assert!(desk.by("cookie", &cookie).await.is_err());
     assert!(desk.access.login(&code, HERE).await.is_err());
 }
@@ -272,9 +273,9 @@ async fn a_browser_that_is_signed_out_is_not_let_in() {
     let Who::Browser { id, .. } = desk.by("cookie", &cookie).await.unwrap().0.who else {
         panic!("a cookie is of a browser")
     };
-    assert!(desk.access.logout(id).await.unwrap());
+    assert!(desk.access.logout(By::Server, id).await.unwrap());
     assert_eq!(desk.by("cookie", &cookie).await.unwrap_err(), Refusal::Unknown);
-    assert!(!desk.access.logout(id).await.unwrap());
+    assert!(!desk.access.logout(By::Server, id).await.unwrap());
 }
 
 #[tokio::test]
@@ -314,7 +315,7 @@ async fn a_token_that_was_revoked_is_not_followed_by_a_new_first_one() {
     let desk = Desk::new();
     let folder = tempfile::tempdir().unwrap();
     let (_, token) = desk.token(Scope::Admin).await;
-    desk.access.revoke_token(token.id).await.unwrap();
+    desk.access.revoke_token(By::Server, token.id).await.unwrap();
     assert_eq!(first_token(&desk.access, folder.path()).await.unwrap(), None);
 }
 
@@ -354,7 +355,7 @@ async fn the_owner_of_the_data_folder_has_a_link_for_as_long_as_the_token_is_val
     let login = desk.access.login(code, HERE).await.unwrap();
     assert_eq!(login.browser.scope, Scope::Admin);
 
-    desk.access.revoke_token(login.browser.token).await.unwrap();
+    desk.access.revoke_token(By::Server, login.browser.token).await.unwrap();
     let revoked = first_link(&desk.access, folder.path()).await;
     assert!(matches!(revoked, Err(FirstLinkError::NotValid { .. })), "{revoked:?}");
 }

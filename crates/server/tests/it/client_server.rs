@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use axum::Router;
 use countersign_server::access::{
-    self, Access, Cookies, MemoryAccess, NewToken, Scope, SystemClock,
+    self, Access, Cookies, MemoryAccess, NewToken, Scope, Streams, SystemClock,
 };
 use countersign_server::api::view::{ListEvents, ListSessions, Part};
 use countersign_server::api::{self, Api, Info};
@@ -75,7 +75,8 @@ impl Running {
         let token = access.create_token(new).await.unwrap().0.expose().to_owned();
         let info = Info { backups: folder.path().join("copies"), started_at: Timestamp::now() };
         let service = Service::new(hub, roots);
-        let api = Api { service, info: Arc::new(info) };
+        let streams = Streams::at_most(100);
+        let api = Api { service, info: Arc::new(info), access: access.clone(), streams };
         let shell = Shell {
             hosts: Arc::new(Hosts::new(&config, address)),
             access: access.clone(),

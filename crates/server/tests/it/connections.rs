@@ -3,12 +3,14 @@
 use std::time::Duration;
 
 use countersign_server::access::Scope;
+use countersign_server::client::{Client, Followed};
 use countersign_server::config::Config;
 use countersign_server::web::serve::{BindError, Ended, Server};
 use tokio::io::{AsyncBufReadExt as _, AsyncReadExt as _, AsyncWriteExt as _, BufReader};
 use tokio::net::TcpStream;
 
 use crate::house::{House, request};
+use crate::running::Running;
 
 fn config(file: &str) -> Config {
     toml::from_str(file).unwrap()
@@ -52,8 +54,8 @@ async fn who_says_nothing_or_stops_in_the_middle_is_let_go() {
     }
 }
 
-#[tokio::test(start_paused = true)]
-async fn beyond_the_limit_a_connection_waits_for_another_to_end() {
+#[tokio::test]
+async fn beyond_the_limit_a_connection_is_told_so_and_ends() {
     let house = House::with("[limits]\nconnections = 1\n").await;
     let first = TcpStream::connect(house.address).await.unwrap();
     let mut first = BufReader::new(first);
@@ -63,15 +65,44 @@ async fn beyond_the_limit_a_connection_waits_for_another_to_end() {
     first.read_line(&mut line).await.unwrap();
     assert_eq!(line, "HTTP/1.1 200 OK\r\n");
 
-    let mut second = BufReader::new(TcpStream::connect(house.address).await.unwrap());
-    second.write_all(ask.as_bytes()).await.unwrap();
-    let mut line = String::new();
-    let waiting = tokio::time::timeout(Duration::from_secs(1), second.read_line(&mut line)).await;
-    assert!(waiting.is_err(), "{line}");
+    let second = house.ask("GET /healthz", &[], "").await;
+    assert_eq!((second.status, second.header("retry-after")), (503, Some("5")), "{second:?}");
     drop(first);
-    let mut rest = String::new();
-    second.read_line(&mut rest).await.unwrap();
-    assert_eq!(line + &rest, "HTTP/1.1 200 OK\r\n");
+    // The server notices a moment later.
+    while house.ask("GET /healthz", &[], "").await.status != 200 {
+        tokio::time::sleep(Duration::from_millis(10)).await;
+    }
+}
+
+#[tokio::test]
+async fn who_is_not_let_in_yet_may_not_say_much() {
+    let house = House::new().await;
+    let long = format!("{{\"code\":\"{}\"}}", "x".repeat(4 << 10));
+    for line in ["POST /login", "POST /api/v1/login-links", "POST /api/v1/logout", "GET /healthz"] {
+        let answer = house.ask(line, &["Content-Type: application/json"], &long).await;
+        assert_eq!((answer.status, &*answer.problem()), (413, "too-large"), "{line}: {answer:?}");
+    }
+    let answer = house.ask("POST /login", &["Content-Type: application/json"], "{}").await;
+    assert_eq!(answer.status, 422, "{answer:?}");
+}
+
+#[tokio::test]
+async fn a_token_has_so_many_streams_and_no_more() {
+    let server = Running::with(|config| config.limits.streams = 2).await;
+    let bearer = server.bearer(Scope::Read).await;
+    let path = "/api/v1/stream";
+    let (_, one) = server.stream(path, &bearer).await;
+    let (_, two) = server.stream(path, &bearer).await;
+    let (third, _) = server.stream(path, &bearer).await;
+    assert!(third.starts_with("HTTP/1.1 429") && third.contains("too-many-streams"), "{third}");
+    // Others have theirs.
+    let (other, _) = server.stream(path, &server.admin).await;
+    assert!(other.starts_with("HTTP/1.1 200"), "{other}");
+    drop((one, two));
+    while !server.stream(path, &bearer).await.0.starts_with("HTTP/1.1 200") {
+        tokio::time::sleep(Duration::from_millis(20)).await;
+    }
+    server.end().await;
 }
 
 /// A connection on which events are listened to, after the first of them.
@@ -139,4 +170,41 @@ async fn what_does_not_end_is_cut_when_the_time_is_over() {
     let mut rest = Vec::new();
     drop(stuck.read_to_end(&mut rest).await);
     assert!(rest.is_empty());
+}
+
+/// A copy from before was put back, and somebody knows what is not in the log.
+#[tokio::test]
+async fn whoever_knows_more_than_the_log_begins_anew() {
+    let server = Running::new().await;
+    let session = server.session(&serde_json::json!({})).await;
+    let (mut text, mut stream) = server.stream("/api/v1/stream?after=1000000", &server.admin).await;
+    let mut part = [0; 4096];
+    while !text.contains("data: ") {
+        let read = stream.read(&mut part).await.unwrap();
+        assert!(read > 0, "{text}");
+        text.push_str(&String::from_utf8_lossy(part.get(..read).unwrap()));
+    }
+    assert!(text.contains("event: reset") && text.contains(r#"data: {"after":1}"#), "{text}");
+    let token = server.admin.rsplit_once(' ').unwrap().1;
+    let client = Client::builder(&format!("http://{}", server.address), token).build().unwrap();
+    let session = session.parse().unwrap();
+    for mut following in [
+        client.follow(session, Some(7)).await.unwrap(),
+        client.follow_all(Some(7)).await.unwrap(),
+        client.follow_inbox(Some(7)).await.unwrap(),
+    ] {
+        let first = following.next().await.unwrap().unwrap();
+        assert!(matches!(first, Followed::Reset { after: 1 }), "{first:?}");
+        assert_eq!(following.last(), Some(1));
+    }
+    // What happens then is heard.
+    let mut following = client.follow(session, Some(7)).await.unwrap();
+    client.rename(session, "later").await.unwrap();
+    while let Some(followed) = following.next().await {
+        if let Followed::Event(event) = followed.unwrap() {
+            assert_eq!((event.seq, &*event.kind), (2, "session.renamed"));
+            break;
+        }
+    }
+    server.end().await;
 }

@@ -21,7 +21,9 @@ fn inert(answer: &Answer, kind: &str) {
 #[tokio::test]
 async fn script_in_every_text_comes_back_as_text() {
     let server = Running::new().await;
-    let options = json!({"append_system_prompt": SCRIPT, "allowed_tools": [SCRIPT],
+    // A rule has no blanks outside of parentheses, and the mark for the end of a line is one.
+    let rule = format!("Bash({})", SCRIPT.replace('\u{2028}', ""));
+    let options = json!({"append_system_prompt": SCRIPT, "allowed_tools": [rule],
         "fallback_model": SCRIPT, "effort": SCRIPT});
     let title = SCRIPT.replace('\u{2028}', "");
     let session = server
@@ -38,7 +40,7 @@ async fn script_in_every_text_comes_back_as_text() {
         ("/labels/0", &title),
         ("/model", SCRIPT),
         ("/options/append_system_prompt", SCRIPT),
-        ("/options/allowed_tools/0", SCRIPT),
+        ("/options/allowed_tools/0", &rule),
     ] {
         assert_eq!(shown.json().pointer(pointer), Some(&Value::from(text)), "{pointer}");
     }
@@ -261,5 +263,84 @@ async fn a_browser_that_is_signed_in_sees_a_page() {
     }
     let told = server.ask(&format!("GET /sessions/{session}"), &[&server.admin, html], "").await;
     assert_eq!(told.status, 200);
+    server.end().await;
+}
+
+/// What would be too much, or what no CLI could be started with, is refused when a session is made.
+#[tokio::test]
+async fn a_session_that_could_not_be_started_is_not_made() {
+    let server = Running::new().await;
+    let long = "x".repeat(70_000);
+    let many: Vec<_> = (0..257).map(|n| format!("Bash({n})")).collect();
+    for options in [
+        json!({"append_system_prompt": long}),
+        json!({"allowed_tools": many}),
+        json!({"disallowed_tools": ["x".repeat(1025)]}),
+        json!({"allowed_tools": [""]}),
+        json!({"allowed_tools": ["Bash("]}),
+        json!({"fallback_model": "x".repeat(201)}),
+        json!({"fallback_model": " "}),
+        json!({"effort": "a\nb"}),
+        json!({"mcp_servers": {"": {"command": "true"}}}),
+        json!({"mcp_servers": {"a": ["secret-canary"]}}),
+        json!({"mcp_servers": {"a": {"type": "sdk", "name": "a"}}}),
+        json!({"mcp_servers": {"a": {"command": "x".repeat(300_000)}}}),
+        json!({"limits": {"turn_seconds": u64::MAX}}),
+    ] {
+        let body = json!({"folder": server.root().join("project"), "options": options});
+        let text = body.to_string();
+        let answer = server.json("POST /api/v1/sessions", &text).await;
+        let expected = if text.len() > 100_000 { 413 } else { 422 };
+        assert_eq!(answer.status, expected, "{}: {answer:?}", &text[..text.len().min(200)]);
+        assert!(!answer.body.contains("canary"), "{answer:?}");
+    }
+    let body = json!({"folder": server.root().join("project"), "model": "x".repeat(201)});
+    let answer = server.json("POST /api/v1/sessions", &body.to_string()).await;
+    assert_eq!(answer.status, 422, "{answer:?}");
+    server.session(&json!({"options": {"allowed_tools": ["Bash(npm test:*)", "Read"]}})).await;
+    server.end().await;
+}
+
+/// A list of values is not taken for an object of them, however deep it is.
+#[tokio::test]
+async fn a_list_is_no_object() {
+    let server = Running::new().await;
+    let folder = server.root().join("project");
+    let session = server.session(&json!({})).await;
+    let none = "0192f0c1-2345-7000-8000-000000000000";
+    for (line, body) in [
+        (
+            format!("POST /api/v1/approvals/{none}/answer"),
+            json!({"answer": {"deny": ["no", true]}}),
+        ),
+        (
+            format!("POST /api/v1/approvals/{none}/answer"),
+            json!({"answer": {"allow": {"rules": [["Bash", null, null]]}}}),
+        ),
+        (
+            "POST /api/v1/sessions".to_owned(),
+            json!({"folder": folder, "options": {"limits": [1.0]}}),
+        ),
+        (
+            format!("POST /api/v1/sessions/{session}/messages"),
+            json!({"text": "", "images": [["image/png", ""]]}),
+        ),
+    ] {
+        let answer = server.json(&line, &body.to_string()).await;
+        assert_eq!((answer.status, &*answer.problem()), (422, "bad-body"), "{line} {answer:?}");
+    }
+    server.end().await;
+}
+
+#[tokio::test]
+async fn a_label_has_no_comma() {
+    let server = Running::new().await;
+    let body = json!({"folder": server.root().join("project"), "labels": ["a,b"]}).to_string();
+    let answer = server.json("POST /api/v1/sessions", &body).await;
+    assert_eq!((answer.status, &*answer.problem()), (422, "invalid"), "{answer:?}");
+    let session = server.session(&json!({"labels": ["a b"]})).await;
+    let line = format!("PUT /api/v1/sessions/{session}/labels");
+    let answer = server.json(&line, &json!({"labels": ["a", ","]}).to_string()).await;
+    assert_eq!(answer.status, 422, "{answer:?}");
     server.end().await;
 }

@@ -139,3 +139,13 @@ async fn what_is_not_http_gets_no_more_than_a_status() {
         assert!(body.is_empty() || status == 421, "{body}");
     }
 }
+
+/// Who is told that something took too long is told when to try again.
+#[tokio::test(start_paused = true)]
+async fn what_took_too_long_may_be_tried_again() {
+    let house = House::with("[limits]\nrequest = \"1s\"\n").await;
+    let bearer = house.bearer(Scope::Read).await;
+    let answer = house.ask("GET /api/v1/never", &[&bearer], "").await;
+    assert_eq!((answer.status, &*answer.problem()), (503, "took-too-long"), "{answer:?}");
+    assert_eq!(answer.header("retry-after"), Some("5"), "{answer:?}");
+}

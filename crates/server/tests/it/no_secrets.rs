@@ -4,6 +4,7 @@ use std::cell::RefCell;
 use std::io;
 
 use countersign_server::access::first::{first_token, read_token};
+use countersign_server::session::By;
 use tracing::level_filters::LevelFilter;
 
 use crate::house::House;
@@ -75,7 +76,7 @@ async fn no_secret_is_logged_at_any_level_or_stands_in_an_address() {
     }
     house
         .access
-        .revoke_token(made["token"]["id"].as_str().unwrap().parse().unwrap())
+        .revoke_token(By::Server, made["token"]["id"].as_str().unwrap().parse().unwrap())
         .await
         .unwrap();
     house.ask("GET /api/v1/see", &[&format!("Authorization: Bearer {}", secrets[1])], "").await;

@@ -19,8 +19,8 @@ use crate::house::{Answer, request};
 pub(crate) struct Running {
     pub(crate) folder: TempDir,
     pub(crate) admin: String,
-    address: std::net::SocketAddr,
-    access: std::sync::Arc<countersign_server::access::Access>,
+    pub(crate) address: std::net::SocketAddr,
+    pub(crate) access: std::sync::Arc<countersign_server::access::Access>,
     stop: CancellationToken,
     ended: JoinHandle<()>,
 }
@@ -29,6 +29,10 @@ pub(crate) const JSON: &str = "Content-Type: application/json";
 
 impl Running {
     pub(crate) async fn new() -> Self {
+        Self::with(|_| {}).await
+    }
+
+    pub(crate) async fn with(change: impl FnOnce(&mut Config)) -> Self {
         let folder = tempfile::tempdir().unwrap();
         for name in ["root/project", "outside", "data"] {
             std::fs::create_dir_all(folder.path().join(name)).unwrap();
@@ -42,6 +46,7 @@ impl Running {
         // What is started as a CLI ends at once.
         config.cli.path = Some(PathBuf::from("/bin/false"));
         config.limits.body = 100_000;
+        change(&mut config);
         let server = Server::start(&config).await.unwrap();
         let token = read_token(&config.data).unwrap();
         let admin = format!("Authorization: Bearer {}", token.expose());
@@ -104,6 +109,21 @@ impl Running {
             }
         }
         Answer::of(&got)
+    }
+
+    /// A stream that goes on, after its head.
+    pub(crate) async fn stream(&self, path: &str, header: &str) -> (String, TcpStream) {
+        let mut stream = TcpStream::connect(self.address).await.unwrap();
+        let host = format!("Host: {}", self.address);
+        let text = request(&format!("GET {path}"), &[&host, header], "");
+        stream.write_all(text.as_bytes()).await.unwrap();
+        let (mut got, mut part) = (String::new(), [0; 4096]);
+        while !got.contains("retry: 2000") && !got.contains("problem+json") {
+            let read = stream.read(&mut part).await.unwrap();
+            assert!(read > 0, "{got}");
+            got.push_str(&String::from_utf8_lossy(&part[..read]));
+        }
+        (got, stream)
     }
 
     /// A new session in the root, without a prompt.

@@ -1,10 +1,13 @@
 //! Who is let in, over the network.
 
+use std::time::Duration;
+
 use countersign_server::access::{NewToken, Scope};
-use jiff::SignedDuration;
+use jiff::{SignedDuration, Timestamp};
 use serde_json::{Value, json};
 
 use crate::house::House;
+use crate::running::Running;
 
 #[tokio::test]
 async fn without_a_token_nothing_is_to_be_had() {
@@ -211,4 +214,161 @@ async fn health_is_for_everybody_and_metrics_are_for_those_who_may_read() {
     let counted = r#"countersign_http_requests_total{method="GET",route="/api/v1/number/{number}",status="200"} 1"#;
     assert!(answer.body.contains(counted), "{}", answer.body);
     assert!(answer.body.contains("countersign_http_connections 1\n"), "{}", answer.body);
+}
+
+/// Who may come in is decided, too.
+#[tokio::test]
+async fn what_is_done_with_tokens_and_browsers_is_in_the_audit() {
+    let server = Running::new().await;
+    let body = json!({"name": "robot", "scope": "read"}).to_string();
+    let made = server.json("POST /api/v1/tokens", &body).await.json();
+    let secret = made["secret"].as_str().unwrap();
+    let bearer = format!("Authorization: Bearer {secret}");
+    let link = server.ask("POST /api/v1/login-links", &[&bearer], "").await.json();
+    let code = link["url"].as_str().unwrap().split_once('#').unwrap().1.to_owned();
+    let body = json!({"code": code}).to_string();
+    let signed_in = server.ask("POST /login", &["Content-Type: application/json"], &body).await;
+    assert_eq!(signed_in.status, 204, "{signed_in:?}");
+    let browsers = server.json("GET /api/v1/browsers", "").await.json();
+    let browser = browsers["browsers"][0]["id"].as_str().unwrap().to_owned();
+    server.json(&format!("DELETE /api/v1/browsers/{browser}"), "").await;
+    let id = made["token"]["id"].as_str().unwrap();
+    server.json(&format!("DELETE /api/v1/tokens/{id}"), "").await;
+    let export = server.json("GET /api/v1/audit/export", "").await.body;
+    let mut told = Vec::new();
+    // Between them are the lengths of pieces.
+    for line in export.lines().filter(|line| line.starts_with('{')) {
+        let line: Value = serde_json::from_str(line).unwrap();
+        let who = line["by"]["name"].as_str().unwrap_or("-").to_owned();
+        told.push(format!("{} {who}", line["kind"].as_str().unwrap()));
+    }
+    told.reverse();
+    assert_eq!(
+        told,
+        [
+            "token.created -",
+            "token.created first start",
+            "login_link.created robot",
+            "browser.signed_in robot",
+            "browser.signed_out first start",
+            "token.revoked first start",
+        ]
+    );
+    assert!(!export.contains(secret) && !export.contains(&code), "{export}");
+    server.end().await;
+}
+
+/// Waits until a stream has ended.
+async fn ended(mut stream: tokio::net::TcpStream) {
+    let mut rest = Vec::new();
+    let read = tokio::io::AsyncReadExt::read_to_end(&mut stream, &mut rest);
+    tokio::time::timeout(Duration::from_secs(20), read).await.unwrap().unwrap();
+}
+
+#[tokio::test]
+async fn whoever_is_not_let_in_any_more_hears_nothing_more() {
+    let server = Running::new().await;
+    let session = server.session(&json!({})).await;
+    let paths = [
+        format!("/api/v1/sessions/{session}/stream"),
+        "/api/v1/stream".to_owned(),
+        "/api/v1/inbox/stream".to_owned(),
+    ];
+    let new = || NewToken { name: "short".into(), scope: Scope::Read, expires_at: None };
+    // Revoked.
+    let (secret, token) = server.access.create_token(new()).await.unwrap();
+    let bearer = format!("Authorization: Bearer {}", secret.expose());
+    let mut streams = Vec::new();
+    for path in &paths {
+        streams.push(server.stream(path, &bearer).await.1);
+    }
+    let (_, stays) = server.stream(&paths[0], &server.admin).await;
+    server.json(&format!("DELETE /api/v1/tokens/{}", token.id), "").await;
+    for stream in streams {
+        ended(stream).await;
+    }
+    // Expired.
+    let expires_at = Timestamp::now().checked_add(SignedDuration::from_secs(2)).ok();
+    let new = NewToken { expires_at, ..new() };
+    let (secret, _) = server.access.create_token(new).await.unwrap();
+    let bearer = format!("Authorization: Bearer {}", secret.expose());
+    ended(server.stream(&paths[1], &bearer).await.1).await;
+    // Signed out.
+    let link = server.ask("POST /api/v1/login-links", &[&server.admin], "").await.json();
+    let code = link["url"].as_str().unwrap().split_once('#').unwrap().1.to_owned();
+    let body = json!({"code": code}).to_string();
+    let signed_in = server.ask("POST /login", &["Content-Type: application/json"], &body).await;
+    let cookie = signed_in.header("set-cookie").unwrap().split(';').next().unwrap().to_owned();
+    let cookie = format!("Cookie: {cookie}");
+    let (_, stream) = server.stream(&paths[2], &cookie).await;
+    let origin = format!("Origin: http://{}", server.address);
+    let out = server.ask("POST /api/v1/logout", &[&cookie, &origin], "").await;
+    assert_eq!(out.status, 204, "{out:?}");
+    ended(stream).await;
+    // Whoever may stay does.
+    let mut stays = stays;
+    let mut some = [0; 1];
+    let read = tokio::io::AsyncReadExt::read(&mut stays, &mut some);
+    assert!(!matches!(tokio::time::timeout(Duration::from_millis(50), read).await, Ok(Ok(0))));
+    server.end().await;
+}
+
+#[tokio::test]
+async fn every_command_that_comes_again_is_carried_out_once() {
+    let server = Running::new().await;
+    let again = async |line: &str, key: &str, body: &str| {
+        let key = format!("Idempotency-Key: {key}");
+        server.ask(line, &[&server.admin, &key, "Content-Type: application/json"], body).await
+    };
+    // A session whose folder vanished since.
+    let folder = server.root().join("gone");
+    std::fs::create_dir(&folder).unwrap();
+    let body = json!({"folder": folder}).to_string();
+    let first = again("POST /api/v1/sessions", "a", &body).await;
+    assert_eq!(first.status, 201, "{first:?}");
+    std::fs::remove_dir(&folder).unwrap();
+    let second = again("POST /api/v1/sessions", "a", &body).await;
+    assert_eq!((second.status, &second.body), (201, &first.body), "{second:?}");
+    assert_eq!(second.header("idempotent-replayed"), Some("true"));
+    // What is gone is gone once.
+    let session = first.json()["session"].as_str().unwrap().to_owned();
+    let (_, browser) = {
+        let link = server.json("POST /api/v1/login-links", "").await.json();
+        let code = link["url"].as_str().unwrap().split_once('#').unwrap().1.to_owned();
+        let body = json!({"code": code}).to_string();
+        server.ask("POST /login", &["Content-Type: application/json"], &body).await;
+        let all = server.json("GET /api/v1/browsers", "").await.json();
+        (code, all["browsers"][0]["id"].as_str().unwrap().to_owned())
+    };
+    let new = NewToken { name: "other".into(), scope: Scope::Read, expires_at: None };
+    let (_, token) = server.access.create_token(new).await.unwrap();
+    for (line, key) in [
+        (format!("DELETE /api/v1/sessions/{session}"), "b"),
+        (format!("DELETE /api/v1/browsers/{browser}"), "c"),
+        (format!("DELETE /api/v1/tokens/{}", token.id), "d"),
+    ] {
+        let (first, second) = (again(&line, key, "").await, again(&line, key, "").await);
+        assert_eq!((first.status, second.status), (204, 204), "{line}: {first:?} {second:?}");
+        assert_eq!(second.header("idempotent-replayed"), Some("true"), "{line}");
+        assert_eq!((&*first.body, &*second.body), ("", ""), "{line}");
+    }
+    // A secret is shown once, and made once.
+    let body = json!({"name": "robot", "scope": "read"}).to_string();
+    for (line, key, body) in
+        [("POST /api/v1/tokens", "e", &*body), ("POST /api/v1/login-links", "f", "")]
+    {
+        let (first, second) = (again(line, key, body).await, again(line, key, body).await);
+        assert_eq!((first.status, second.status), (201, 409), "{line}: {second:?}");
+        assert_eq!(second.problem(), "made-before");
+    }
+    let tokens = server.json("GET /api/v1/tokens", "").await.json();
+    let robots = tokens["tokens"].as_array().unwrap().iter().filter(|t| t["name"] == "robot");
+    assert_eq!(robots.count(), 1);
+    let (first, second) =
+        (again("POST /api/v1/backup", "g", "").await, again("POST /api/v1/backup", "g", "").await);
+    assert_eq!((second.status, &second.body), (201, &first.body), "{second:?}");
+    // Another command under the same key is a mistake.
+    let reused = again("POST /api/v1/tokens", "g", &body).await;
+    assert_eq!((reused.status, &*reused.problem()), (422, "key-reused"), "{reused:?}");
+    server.end().await;
 }

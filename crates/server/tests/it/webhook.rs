@@ -386,7 +386,7 @@ async fn a_failure_is_told_with_its_reason_and_only_what_was_asked_for_is_told()
     let session = log.session().await;
     log.ask(session).await;
     log.write(session, vec![stop(), ended(1)]).await;
-    log.write(session, vec![Failed { why: "too often".into() }.into()]).await;
+    log.write(session, vec![Failed { why: "too often; it said: a secret".into() }.into()]).await;
     let came = notice(&stage.answer(OK).await);
     assert_eq!(came.event, WebhookEvent::SessionFailed);
     assert_eq!((came.session.state, came.why.as_deref()), (State::Failed, Some("too often")));

@@ -2,13 +2,15 @@
 
 use std::time::Duration;
 
+use countersign_server::api::view::{ListAudit, Part};
+use countersign_server::client::Followed;
 use countersign_server::session::{
-    Allow, Answer, ChosenSuggestion, Happening, Head, Stage, State, TurnEnd,
+    Allow, Answer, By, ChosenSuggestion, Happening, Head, Stage, State, TurnEnd,
 };
 use libtest_mimic::Trial;
 use serde_json::json;
 
-use crate::kit::{Cli, Outcome, World, on_all, start_cli_through};
+use crate::kit::{Cli, Outcome, World, on_all, simulated, start_cli_through};
 
 pub(crate) fn trials() -> Vec<Trial> {
     [
@@ -24,6 +26,8 @@ pub(crate) fn trials() -> Vec<Trial> {
         on_all("asking::comes_back_with_another_input", another_input_comes_back),
         on_all("asking::nobody_answers_in_time", expired),
         on_all("asking::a_sub_agent_asks", agent_asks),
+        simulated("asking::deleted_while_parked", deleted_while_parked),
+        on_all("asking::what_nobody_is_asked_about_is_in_the_audit", unasked),
     ]
     .into_iter()
     .flatten()
@@ -63,6 +67,56 @@ tools = [
 [[answer]]
 text = "Both are decided."
 "#;
+
+/// What no person is asked about is decided by the mode or by a rule, and the audit says so with what
+/// was called exactly, once, also when the process is killed.
+async fn unasked(cli: Cli) -> Outcome {
+    let world = World::new(cli, WRITE).await;
+    let audit = async |session| {
+        let wanted = ListAudit { session: Some(session), ..ListAudit::default() };
+        let all = world.client.audit(&wanted).await.unwrap().items;
+        let mut all: Vec<_> = all.into_iter().filter(|e| e.kind == "tool.decided").collect();
+        all.reverse();
+        all
+    };
+    let session = world.create_in("Write it.", "acceptEdits").await;
+    world.at_rest(session).await;
+    assert!(world.has_file("new.txt"));
+    assert!(world.approvals(session).await.is_empty());
+    let entries = audit(session).await;
+    assert_eq!(entries.len(), 1, "{entries:?}");
+    assert_eq!(entries[0].by, By::Rule { rule: "mode acceptEdits".to_owned() });
+    let detail: serde_json::Value = entries[0].detail.decode()?;
+    assert_eq!(detail["what"]["input"]["content"], "new\n", "{detail}");
+    assert_eq!(detail["what"]["outcome"], "ran");
+    assert!(world.head(session).await.calls.is_empty());
+    // By a rule, and refused.
+    let mut new = world.new_session("Write it.");
+    new.options.disallowed_tools = vec!["Write(//**)".to_owned()];
+    let session = world.client.create_session(&new).await?.session;
+    world.at_rest(session).await;
+    assert!(world.approvals(session).await.is_empty());
+    let entries = audit(session).await;
+    let detail: serde_json::Value = entries[0].detail.decode()?;
+    assert_ne!(detail["what"]["outcome"], "ran", "{detail}");
+    assert!(matches!(entries[0].by, By::Rule { .. }), "{entries:?}");
+    world.close().await
+}
+
+/// Whoever watches the inbox hears that a session is gone that waited there.
+async fn deleted_while_parked(cli: Cli) -> Outcome {
+    let world =
+        World::with(cli, WRITE, |config| config.limits.park_after = Some(Duration::ZERO)).await;
+    let session = world.create("Write it.").await;
+    world.until(session, "parked", |head| head.state() == State::Parked).await;
+    let mut inbox = world.client.follow_inbox(None).await?;
+    world.client.delete_session(session).await?;
+    let told = tokio::time::timeout(Duration::from_secs(30), inbox.next()).await?;
+    let Some(Ok(Followed::Event(event))) = told else { panic!("{told:?}") };
+    assert_eq!((event.session, &*event.kind), (session, "session.deleted"));
+    assert!(world.client.inbox(&Part::default()).await?.items.is_empty());
+    world.close().await
+}
 
 async fn allowed(cli: Cli) -> Outcome {
     let world = World::new(cli, WRITE).await;

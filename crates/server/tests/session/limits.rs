@@ -1,20 +1,25 @@
 //! What a server and a session may take, and what becomes of those that want more; and what the API
 //! keeps in order: lists, the audit, commands that come twice.
 
+use std::os::unix::fs::PermissionsExt as _;
 use std::time::Duration;
 
-use countersign_server::api::view::{ListAudit, ListSessions};
+use countersign_server::access::Scope;
+use countersign_server::access::api::CreateToken;
+use countersign_server::api::view::{ListAllEvents, ListAudit, ListEvents, ListSessions};
+use countersign_server::client::Client;
 use countersign_server::config::Secret;
 use countersign_server::id::SessionId;
 use countersign_server::server::{Server, StartError};
 use countersign_server::service::{ForkSession, NewMessage, NewSession};
 use countersign_server::session::{
-    Allow, Answer, By, Happening, Head, NewRule, SessionLimits, Stage, State, TurnEnd,
+    Allow, Answer, By, Happening, Head, NewRule, Process, SessionLimits, Stage, State, TurnEnd,
 };
 use countersign_server::store::StoreError;
 use libtest_mimic::Trial;
 use serde_json::Value;
 use tempfile::TempDir;
+use tokio::io::AsyncReadExt as _;
 
 use crate::asking::WRITE;
 use crate::kit::{Cli, Outcome, World, on_all, simulated, start_cli_through};
@@ -41,10 +46,72 @@ pub(crate) fn trials() -> Vec<Trial> {
         simulated("limits::a_second_server", second_server),
         on_all("limits::a_folder_becomes_a_link", folder_becomes_a_link),
         simulated("limits::a_folder_is_in_no_root_any_more", fewer_roots),
+        simulated("limits::secrets_of_mcp_servers_are_for_the_cli_alone", secrets_of_servers),
     ]
     .into_iter()
     .flatten()
     .collect()
+}
+
+/// A session with programs of its own is for those who may do everything, and what is secret about
+/// them gets to the CLI and to nobody else: it is neither on a command line nor in anything that can be
+/// read with a token.
+async fn secrets_of_servers(cli: Cli) -> Outcome {
+    let world = World::new(cli, WRITE).await;
+    let mut new = world.new_session("Write it.");
+    let server = serde_json::json!({"command": "true", "args": [], "env": {"KEY": "canary-1"}});
+    let remote = serde_json::json!({
+        "type": "http", "url": "http://127.0.0.1:9/", "headers": {"Authorization": "canary-2"},
+    });
+    let servers = [("local".to_owned(), server), ("remote".to_owned(), remote)];
+    new.options.mcp_servers = Some(servers.into_iter().collect());
+    let with = async |scope| {
+        let new = CreateToken { name: "other".to_owned(), scope, expires_at: None };
+        let made = world.client.create_token(&new).await.unwrap();
+        Client::builder(&world.client.address(), &made.secret).retries(0).build().unwrap()
+    };
+    let refused = with(Scope::Decide).await.create_session(&new).await.unwrap_err();
+    let problem = refused.problem().unwrap();
+    assert_eq!((problem.status(), problem.kind()), (403, "scope-too-low"), "{problem:?}");
+    let session = world.client.create_session(&new).await?.session;
+    world.asked(session).await;
+    let head = world.head(session).await;
+    let Process::Alive { process: Some(process), .. } = &head.process else { panic!("{head:?}") };
+    let line = std::fs::read(format!("/proc/{}/cmdline", process.pid()))?;
+    let line = String::from_utf8_lossy(&line).into_owned();
+    assert!(!line.contains("canary"), "{line}");
+    let given = line.split('\0').find_map(|word| word.strip_prefix("--mcp-config="));
+    let file = std::path::PathBuf::from(given.unwrap());
+    assert!(std::fs::read_to_string(&file)?.contains("canary-1"));
+    assert_eq!(std::fs::metadata(&file)?.permissions().mode() & 0o777, 0o600);
+    let reader = with(Scope::Read).await;
+    let shown = format!(
+        "{:?} {:?} {:?} {:?}",
+        reader.sessions(&ListSessions::default()).await?,
+        reader.events(session, &ListEvents::default()).await?,
+        reader.all_events(&ListAllEvents::default()).await?,
+        reader.audit(&ListAudit::default()).await?,
+    );
+    let mut export = reader.export_audit(&ListAudit::default()).await?;
+    let mut exported = String::new();
+    while let Some(entry) = export.next().await? {
+        exported.push_str(entry.detail.as_str());
+    }
+    let mut stream =
+        world.open_raw(&format!("GET /api/v1/sessions/{session}/stream?after=0"), &[], "").await;
+    let (mut streamed, mut part) = (Vec::new(), [0; 4096]);
+    while !String::from_utf8_lossy(&streamed).contains("approval.opened") {
+        let read = stream.read(&mut part).await?;
+        assert!(read > 0);
+        streamed.extend(&part[..read]);
+    }
+    for text in [shown, exported, String::from_utf8_lossy(&streamed).into_owned()] {
+        assert!(text.contains("(hidden)") && !text.contains("canary"), "{text}");
+    }
+    // It comes back with its servers.
+    world.stop(session).await;
+    assert!(!file.exists());
+    world.close().await
 }
 
 /// Two files, each written by whoever is told to.

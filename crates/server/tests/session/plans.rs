@@ -136,6 +136,14 @@ async fn clear_context(cli: Cli) -> Outcome {
     let world = World::new(cli, PLAN).await;
     let session = world.create_in("Make a plan.", "plan").await;
     let asked = world.asked(session).await;
+    // What is about this session is not silently left out.
+    for more in [
+        ApprovePlan { compact: true, ..approve(PlanWay::ClearContext) },
+        ApprovePlan { grant_prompts: true, ..approve(PlanWay::ClearContext) },
+    ] {
+        let refused = world.client.answer(asked.id, Answer::Plan(more)).await.unwrap_err();
+        assert_eq!(refused.problem().unwrap().status(), 422, "{refused}");
+    }
     world.answer(&asked, Answer::Plan(approve(PlanWay::ClearContext))).await;
     world.at_rest(session).await;
     assert_eq!(world.turn_ends(session).await, [TurnEnd::Interrupted]);

@@ -4,13 +4,14 @@ use countersign_protocol::permission::PermissionMode;
 use jiff::Timestamp;
 
 use super::{
-    Conversation, Grant, Head, Pending, Process, Queued, Refused, Turn, Usage, WantedModel,
+    Call, Conversation, Grant, Head, Pending, Process, Queued, Refused, Turn, Usage, WantedModel,
 };
 use crate::id::{ApprovalId, SessionId, TurnId};
 use crate::session::approval::{ApprovalKind, Stage};
 use crate::session::by::By;
 use crate::session::event::{
-    ApprovalEnd, ApprovalOpened, Created, Delivery, Happening, TurnEnd, Used, Wish, WishRefused,
+    ApprovalEnd, ApprovalOpened, Created, Delivery, Happening, ToolCalled, TurnEnd, Used, Wish,
+    WishRefused,
 };
 use crate::session::rules::Rules;
 
@@ -32,6 +33,7 @@ impl Head {
             created_at: at,
             updated_at: at,
             title,
+            title_of: None,
             labels,
             archived: false,
             folder,
@@ -48,6 +50,7 @@ impl Head {
             turn: None,
             queue: Vec::new(),
             approvals: Default::default(),
+            calls: Default::default(),
             grants: Vec::new(),
             interrupt: None,
             stop: false,
@@ -82,7 +85,10 @@ impl Head {
     fn change(&mut self, at: Timestamp, happening: &Happening) -> Result<(), Refused> {
         match happening {
             Happening::Created(_) => return Err(Refused::Exists(self.id)),
-            Happening::Renamed(to) => self.title.clone_from(&to.title),
+            Happening::Renamed(to) => {
+                self.title.clone_from(&to.title);
+                self.title_of = None;
+            }
             Happening::Labelled(to) => self.labels.clone_from(&to.labels),
             Happening::Archived(to) => {
                 self.without_process("stop it before you archive it")?;
@@ -106,7 +112,12 @@ impl Head {
                 self.without_process("it has a process")?;
                 self.process = Process::Awaited;
             }
-            Happening::Noted(_) | Happening::ToolCalled(_) => {}
+            Happening::Noted(_) => {}
+            Happening::ToolCalled(called) => self.called(called),
+            Happening::ToolDecided(decided) => {
+                let known = self.calls.remove(&decided.tool_use_id);
+                known.ok_or_else(|| Refused::NoCall(decided.tool_use_id.clone()))?;
+            }
 
             Happening::MessageQueued(said) => {
                 if self.knows(said.message) {
@@ -117,6 +128,7 @@ impl Head {
                 }
                 if self.title.is_empty() {
                     self.title = title_of(&said.content.text);
+                    self.title_of = Some(said.message);
                 }
                 let queued = Queued { message: said.message, now: said.now, again: false };
                 if said.first {
@@ -132,10 +144,16 @@ impl Head {
                 if queued.again {
                     return Err(Refused::NotQueued(edited.message));
                 }
+                if self.title_of == Some(edited.message) {
+                    self.title = title_of(&edited.content.text);
+                }
             }
             Happening::MessageRemoved(removed) => {
                 self.queued(removed.message)?;
                 self.queue.retain(|queued| queued.message != removed.message);
+                if self.title_of.take_if(|message| *message == removed.message).is_some() {
+                    self.title.clear();
+                }
             }
             Happening::MessagesOrdered(to) => self.order(&to.order)?,
             Happening::MessageSent(sent) => {
@@ -227,6 +245,7 @@ impl Head {
             Happening::ProcessEnded(ended) => {
                 self.is_process(ended.generation)?;
                 self.process = Process::None;
+                self.calls.clear();
                 if ended.failed {
                     self.failures.push(at);
                 }
@@ -284,6 +303,7 @@ impl Head {
                 let found = self.grants.iter().position(|grant| grant.approval == used.approval);
                 let found = found.ok_or(Refused::NotOpen(used.approval))?;
                 self.grants.remove(found);
+                self.calls.remove(&used.tool_use_id);
                 // What becomes of the approval is what becomes of that call.
                 if let Some(pending) = self.approvals.get_mut(&used.approval) {
                     pending.tool_use_id = Some(used.tool_use_id.clone());
@@ -365,6 +385,9 @@ impl Head {
         if opened.kind == ApprovalKind::Plan {
             self.plans += 1;
         }
+        if let Some(call) = &opened.tool_use_id {
+            self.calls.remove(call);
+        }
         let pending = Pending {
             kind: opened.kind,
             tool: opened.tool.clone(),
@@ -380,6 +403,16 @@ impl Head {
         };
         self.approvals.insert(opened.approval, pending);
         Ok(())
+    }
+
+    /// A call is about to run. One that comes back is asked about already.
+    fn called(&mut self, called: &ToolCalled) {
+        let id = called.tool_use_id.as_str();
+        let is_asked = |pending: &Pending| pending.tool_use_id.as_deref() == Some(id);
+        if !self.approvals.values().any(is_asked) {
+            let ToolCalled { tool, mode, agent, .. } = called.clone();
+            self.calls.insert(id.to_owned(), Call { tool, mode, agent });
+        }
     }
 
     fn pending(&mut self, approval: ApprovalId) -> Result<&mut Pending, Refused> {
@@ -423,10 +456,20 @@ impl Head {
 
 /// A title made of what was said first.
 fn title_of(text: &str) -> String {
-    let line = text.lines().map(str::trim).find(|line| !line.is_empty()).unwrap_or_default();
+    let plain: String = text.chars().filter(|letter| !is_unseen(*letter)).collect();
+    let line = plain.lines().map(str::trim).find(|line| !line.is_empty()).unwrap_or_default();
     let mut title: String = line.chars().take(TITLE).collect();
     if title.len() < line.len() {
         title.push('…');
     }
     title
+}
+
+/// Whether a character changes how others are shown, and is not seen itself: it would change what
+/// stands around the title.
+fn is_unseen(letter: char) -> bool {
+    let is_line = matches!(letter, '\n');
+    let is_direction = matches!(letter,
+        '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
+    (letter.is_control() && !is_line) || is_direction
 }

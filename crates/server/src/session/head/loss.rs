@@ -3,7 +3,7 @@
 use super::Head;
 use crate::session::approval::{ApprovalKind, Stage};
 use crate::session::event::{
-    ApprovalClosed, ApprovalEnd, GoesOn, Happening, ProcessEnded, TurnEnd, TurnEnded,
+    ApprovalClosed, ApprovalEnd, CallOutcome, GoesOn, Happening, ProcessEnded, TurnEnd, TurnEnded,
 };
 
 /// What the model is told when its turn goes on.
@@ -19,6 +19,8 @@ impl Head {
     pub fn lose_process(&self, why: &str, failed: bool) -> Vec<Happening> {
         let mut happens = Vec::new();
         let mut unknown = Vec::new();
+        happens
+            .extend(self.calls.keys().filter_map(|call| self.decided(call, CallOutcome::Unknown)));
         let mut is_asked = false;
         for (id, pending) in &self.approvals {
             let (end, why) = match (pending.kind, pending.stage) {

@@ -6,10 +6,11 @@ use super::{Head, Process, Refused};
 use crate::id::{ApprovalId, ConversationId, MessageId, SessionId, TurnId};
 use crate::session::{
     Answer, ApprovalAnswered, ApprovalClosed, ApprovalDelivered, ApprovalEnd, ApprovalKind,
-    ApprovalOpened, AwaitsProcess, By, Created, Delivery, GoesOn, GrantMade, GrantUsed, Happening,
-    InterruptAsked, MessageContent, MessageQueued, MessageRemoved, MessageSent, MessagesOrdered,
-    ModeChanged, ModeWanted, ModelChanged, ModelWanted, ProcessEnded, ProcessStarted,
-    ProcessStarting, State, StopAsked, TurnBegan, TurnCause, TurnEnd, TurnEnded, Wish, WishRefused,
+    ApprovalOpened, AwaitsProcess, By, CallOutcome, Created, Delivery, GoesOn, GrantMade,
+    GrantUsed, Happening, InterruptAsked, MessageContent, MessageQueued, MessageRemoved,
+    MessageSent, MessagesOrdered, ModeChanged, ModeWanted, ModelChanged, ModelWanted, ProcessEnded,
+    ProcessStarted, ProcessStarting, Renamed, State, StopAsked, ToolCalled, TurnBegan, TurnCause,
+    TurnEnd, TurnEnded, Wish, WishRefused,
 };
 
 /// A session in the making, which takes note of everything that happens to it.
@@ -434,4 +435,67 @@ fn a_call_that_was_told_of_has_not_run_before_its_grant_is_used() {
     let used = story.head.lose_process("killed", false);
     let is_unknown = |happening: &Happening| matches!(happening, Happening::ApprovalClosed(closed) if closed.end == ApprovalEnd::Unknown);
     assert!(used.iter().any(is_unknown), "{used:?}");
+}
+
+fn called(story: &mut Story, call: &str) {
+    let (tool_use_id, tool) = (call.to_owned(), "Bash".to_owned());
+    let input = Some(RawJson::empty_object());
+    story.then(ToolCalled { tool_use_id, tool, mode: None, agent: None, input });
+}
+
+#[test]
+fn a_call_that_nobody_is_asked_about_is_decided_once() {
+    let mut story = Story::new();
+    story.say("go");
+    story.run();
+    called(&mut story, "one");
+    let ran = story.head.decided("one", CallOutcome::Ran).unwrap();
+    let Happening::ToolDecided(decided) = &ran else { panic!("{ran:?}") };
+    assert_eq!(decided.by, By::Rule { rule: "mode default".into() });
+    story.then(ran.clone());
+    assert_eq!(story.try_to(ran), Err(Refused::NoCall("one".into())));
+    // With a rule for the tool it is the rule.
+    story.head.options.allowed_tools = vec!["Bash(ls)".into(), "Bash".into()];
+    called(&mut story, "two");
+    let ran = story.head.decided("two", CallOutcome::Ran).unwrap();
+    let Happening::ToolDecided(decided) = &ran else { panic!("{ran:?}") };
+    assert_eq!(decided.by, By::Rule { rule: "Bash".into() });
+    // Lost with its process, it may have run.
+    let happens = story.head.lose_process("it was killed", true);
+    let unknown = |happening: &&Happening| {
+        matches!(happening, Happening::ToolDecided(decided)
+            if decided.outcome == CallOutcome::Unknown && decided.tool_use_id == "two")
+    };
+    assert_eq!(happens.iter().filter(unknown).count(), 1, "{happens:?}");
+    story.all(happens);
+    assert!(story.head.calls.is_empty());
+}
+
+#[test]
+fn a_call_that_somebody_is_asked_about_is_decided_by_them() {
+    let mut story = Story::new();
+    story.say("go");
+    story.run();
+    let approval = story.ask(ApprovalKind::Tool);
+    let call = story.head.approvals[&approval].tool_use_id.clone().unwrap();
+    // It comes back, after it was parked.
+    called(&mut story, &call);
+    assert_eq!(story.head.decided(&call, CallOutcome::Ran), None);
+}
+
+#[test]
+fn a_title_that_is_made_of_a_message_has_nothing_that_is_not_seen() {
+    let mut story = Story::new();
+    story.say("\n \u{202e}\u{2066}Fix\u{1b}[31m \tit\u{7}\u{200f}\r\nnow");
+    assert_eq!(story.head.title, "Fix[31m it");
+}
+
+#[test]
+fn a_title_is_somebodys_own_when_they_gave_it() {
+    let mut story = Story::new();
+    assert!(!story.head.has_own_title());
+    story.say("What nobody else should read");
+    assert!(!story.head.has_own_title(), "it is made of what was said");
+    story.then(Renamed { title: "Mine".into(), by: By::Server });
+    assert!(story.head.has_own_title());
 }

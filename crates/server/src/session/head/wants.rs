@@ -1,14 +1,16 @@
 //! What has to be done next about a session. It follows from what it is, so it is the same before a
 //! crash and after it.
 
+use countersign_protocol::permission::RuleBehavior;
 use jiff::{SignedDuration, Timestamp};
 
-use super::{Head, Pending, Process};
+use super::{Call, Head, Pending, Process};
 use crate::id::ApprovalId;
 use crate::session::approval::{ApprovalKind, Stage};
+use crate::session::by::By;
 use crate::session::event::{
-    ApprovalClosed, ApprovalDelivered, ApprovalEnd, Delivery, Happening, ModeChanged, ModelChanged,
-    TurnEnd, TurnEnded,
+    ApprovalClosed, ApprovalDelivered, ApprovalEnd, CallOutcome, Delivery, Happening, ModeChanged,
+    ModelChanged, ToolDecided, TurnEnd, TurnEnded,
 };
 
 impl Head {
@@ -93,6 +95,26 @@ impl Head {
         let is_only = all.next().is_none();
         let can = pending.kind.is_permission() && pending.has_token;
         (is_only && can && pending.stage == Stage::Open).then_some((*id, pending))
+    }
+
+    /// That a call has its result about which no person was asked: by a rule for the whole tool where
+    /// there is one, and by the mode otherwise. What it was called with is not known here. Nothing if
+    /// a person was asked, or it is known already.
+    #[must_use]
+    pub fn decided(&self, tool_use_id: &str, outcome: CallOutcome) -> Option<Happening> {
+        let Call { tool, mode, agent } = self.calls.get(tool_use_id)?.clone();
+        let (listed, behavior) = match outcome {
+            CallOutcome::Refused => (&self.options.disallowed_tools, RuleBehavior::Deny),
+            _ => (&self.options.allowed_tools, RuleBehavior::Allow),
+        };
+        let given = self.rules.rules.iter().filter(|rule| rule.behavior == behavior);
+        let mut rules = listed.iter().chain(given.map(|rule| &rule.rule));
+        let rule = match rules.find(|rule| **rule == tool) {
+            Some(rule) => rule.clone(),
+            None => format!("mode {}", mode.as_ref().unwrap_or(&self.mode).as_str()),
+        };
+        let (tool_use_id, by) = (tool_use_id.to_owned(), By::Rule { rule });
+        Some(ToolDecided { tool_use_id, tool, agent, input: None, outcome, by }.into())
     }
 
     /// Whether so many processes have failed that no other is started: more than `count` within this

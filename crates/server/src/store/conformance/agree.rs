@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use super::tester::{Reason, same, wrong};
+use super::tester::{Reason, same, whole_log, wrong};
 use crate::id::{ApprovalId, MessageId, SessionId};
 use crate::session::{Approval, Event, Happening, Head};
 use crate::store::{ApprovalFilter, Store, StoredMessage, derive, open_approval, update_approval};
@@ -56,7 +56,7 @@ pub fn fold(events: &[Arc<Event>]) -> Result<Folded, Reason> {
 /// # Errors
 /// When they are not, or the store fails.
 pub async fn agrees(store: &dyn Store, session: SessionId) -> Result<(), Reason> {
-    let events = store.events(session, 0, usize::MAX).await?;
+    let events = whole_log(store, session).await?;
     let folded = fold(&events)?;
     same("the head", &folded.head.map(Arc::new), &store.head(session).await?)?;
     let mut filter = ApprovalFilter { session: Some(session), ..ApprovalFilter::default() };

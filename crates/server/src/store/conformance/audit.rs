@@ -1,11 +1,14 @@
 //! Who did what.
 
-use super::sample::{allowed, closed, delivered, person, raw};
+use super::sample::{allowed, closed, delivered, labels, person, raw, said};
 use super::tester::{Reason, Tester, same, some};
 use crate::access::Clock as _;
-use crate::id::{ApprovalId, SessionId};
-use crate::session::{ApprovalEnd, ApprovalKind, By, StopAsked};
-use crate::store::{AuditEntry, AuditFilter};
+use crate::id::{ApprovalId, MessageId, SessionId};
+use crate::session::{
+    ApprovalEnd, ApprovalKind, By, CallOutcome, Happening, Labelled, ModelWanted, Refused, Renamed,
+    StopAsked, ToolCalled, ToolDecided,
+};
+use crate::store::{AuditEntry, AuditFilter, Write};
 
 /// All entries that fit, read in pages of two.
 async fn read(tester: &Tester, filter: AuditFilter) -> Result<Vec<AuditEntry>, Reason> {
@@ -47,6 +50,52 @@ pub(super) async fn decisions(tester: &Tester) -> Result<(), Reason> {
     same("whether it has what was asked", &true, &entry.detail.as_str().contains(request))?;
     let body = answer.body().unwrap_or_default();
     same("whether it has the answer", &true, &entry.detail.as_str().contains(&body))
+}
+
+/// What nobody was asked about, and what people do beside answering.
+pub(super) async fn unasked(tester: &Tester) -> Result<(), Reason> {
+    let running = tester.running().await?;
+    let (session, input) = (running.session, r#"{"command": "ls  -l", "n": 1.10}"#);
+    let (tool_use_id, tool) = ("call".to_owned(), "Bash".to_owned());
+    let called = ToolCalled {
+        tool_use_id: tool_use_id.clone(),
+        tool: tool.clone(),
+        mode: None,
+        agent: None,
+        input: Some(raw(input)),
+    };
+    let (outcome, by) = (CallOutcome::Ran, By::Rule { rule: "Bash(ls:*)".into() });
+    let input = Some(raw(input));
+    let decided = ToolDecided { tool_use_id, tool, agent: None, input, outcome, by: by.clone() };
+    tester.happen(session, vec![called.into(), decided.clone().into()]).await?;
+    let write = Write::to(session, vec![decided.clone().into()]);
+    let again = tester.refused(write).await?;
+    same("decided again", &Refused::NoCall("call".to_owned()), &again)?;
+    let decided = Happening::from(decided).body().unwrap_or_default();
+    let filter = AuditFilter { kind: Some("tool.decided".into()), ..AuditFilter::default() };
+    let entries = read(tester, filter).await?;
+    let exact: Vec<_> = entries.iter().map(|e| e.detail.as_str().contains(&decided)).collect();
+    same("whether it is there once and exactly", &vec![true], &exact)?;
+    same("what decided", &Some(&by), &entries.first().map(|entry| &entry.by))?;
+    let long = "word ".repeat(1000);
+    tester
+        .happen(
+            session,
+            vec![
+                Renamed { title: "b".into(), by: person() }.into(),
+                Labelled { labels: labels(&["l"]), by: person() }.into(),
+                ModelWanted { model: None, by: person() }.into(),
+                said(MessageId::new(), &long),
+            ],
+        )
+        .await?;
+    let filter = AuditFilter { session: Some(session), ..AuditFilter::default() };
+    let entries = read(tester, filter).await?;
+    let kinds: Vec<_> = entries.iter().map(|entry| entry.kind.as_str()).take(4).collect();
+    let expected = ["message.queued", "model.wanted", "session.labelled", "session.renamed"];
+    same("what people did", &expected.to_vec(), &kinds)?;
+    let detail = entries.first().map_or(usize::MAX, |entry| entry.detail.as_str().len());
+    same("whether a long text is short in the audit", &true, &(detail < 1000))
 }
 
 pub(super) async fn forgotten(tester: &Tester) -> Result<(), Reason> {

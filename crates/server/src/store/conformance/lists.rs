@@ -310,5 +310,16 @@ pub(super) async fn totals(tester: &Tester) -> Result<(), Reason> {
         output_tokens: 20,
         turns: 2,
     };
-    same("of all", &expected, &totals)
+    same("of all", &expected, &totals)?;
+    // What was used was used.
+    tester
+        .happen(
+            one.session,
+            vec![ProcessEnded { generation: 1, why: String::new(), failed: false }.into()],
+        )
+        .await?;
+    tester.store.delete(one.session, person()).await?;
+    let states = [("idle", 1), ("waiting", 1)];
+    let sessions = states.map(|(state, count)| (state.to_owned(), count)).into();
+    same("after one is deleted", &Totals { sessions, ..expected }, &tester.store.totals().await?)
 }

@@ -9,7 +9,7 @@ use crate::id::{MessageId, SessionId};
 use crate::session::{
     Created, Deleted, Event, Frame, Happening, Image, MessageContent, MessageQueued,
 };
-use crate::store::Write;
+use crate::store::{PAGE_BYTES, Write};
 
 pub(super) async fn every_kind(tester: &Tester) -> Result<(), Reason> {
     let session = SessionId::new();
@@ -136,6 +136,44 @@ pub(super) async fn parts(tester: &Tester) -> Result<(), Reason> {
     }
     let none = store.events(SessionId::new(), 0, 10).await?;
     same("events of an unknown session", &0, &none.len())
+}
+
+/// Pages are bounded by what they weigh, and one that is too heavy by itself comes alone.
+pub(super) async fn heavy(tester: &Tester) -> Result<(), Reason> {
+    let session = tester.create("heavy").await?;
+    let third = "x".repeat(PAGE_BYTES / 3);
+    for text in [&*third, &third, &third, &"y".repeat(PAGE_BYTES + 1), "light"] {
+        tester.happen(session, vec![noted(text)]).await?;
+    }
+    let store = &tester.store;
+    let (mut pages, mut of_all) = (Vec::<Vec<u64>>::new(), Vec::new());
+    loop {
+        let after = pages.iter().flatten().last().copied().unwrap_or_default();
+        let page = numbers_of(&store.events(session, after, 100).await?);
+        if page.is_empty() {
+            break;
+        }
+        pages.push(page);
+    }
+    same("pages forwards", &vec![vec![1, 2, 3], vec![4], vec![5], vec![6]], &pages)?;
+    let mut position = 0;
+    loop {
+        let page = store.all_events(position, &[], 100).await?;
+        let Some(last) = page.last() else { break };
+        position = last.position;
+        of_all.push(numbers_of(&page));
+    }
+    same("pages of all", &pages, &of_all)?;
+    let mut backwards = Vec::new();
+    loop {
+        let before = backwards.last().and_then(|page: &Vec<u64>| page.first().copied());
+        let page = numbers_of(&store.events_before(session, before.unwrap_or(99), 100).await?);
+        if page.is_empty() {
+            break;
+        }
+        backwards.push(page);
+    }
+    same("pages backwards", &vec![vec![6], vec![5], vec![3, 4], vec![1, 2]], &backwards)
 }
 
 pub(super) async fn of_all(tester: &Tester) -> Result<(), Reason> {

@@ -120,6 +120,7 @@ rules! {
     log::large = "a large event comes back whole";
     log::numbers = "events of a session have numbers without gaps, and positions grow";
     log::parts = "the log of a session is read in parts, forwards and backwards";
+    log::heavy = "a page of events is bounded by what it weighs";
     log::of_all = "events of all sessions are read by position and kind";
     log::times = "an event has the time of the clock, even if that goes back";
 
@@ -159,10 +160,12 @@ rules! {
     lists::totals = "what all sessions have used is added up";
 
     search::words = "sessions are found by words of their title and of what was said";
+    search::unsaid = "what is not said any more is not found any more";
     search::hostile = "no search breaks anything";
     search::long = "a long text is searched at its beginning";
 
     audit::decisions = "what was decided is in the audit, with what was asked";
+    audit::unasked = "what no person was asked about is in the audit, and what people do besides";
     audit::forgotten = "the audit is forgotten when it is old, and nothing else is";
     audit::listed = "the audit is read newest first, by session, approval, kind and time";
 

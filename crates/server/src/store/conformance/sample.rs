@@ -203,6 +203,16 @@ pub(super) fn life(session: SessionId) -> Vec<Happening> {
             tool: "Bash".into(),
             mode: Some(PermissionMode::Default),
             agent: None,
+            input: Some(raw(r#"{"command" : "ls", "n": 1.10}"#)),
+        }
+        .into(),
+        ToolDecided {
+            tool_use_id: "call".into(),
+            tool: "Bash".into(),
+            agent: Some("agent-1".into()),
+            input: Some(raw(r#"{"command" : "ls", "n": 1.10}"#)),
+            outcome: CallOutcome::Ran,
+            by: By::Rule { rule: "mode default".into() },
         }
         .into(),
         asks.into(),

@@ -4,7 +4,7 @@ use super::lists::all;
 use super::sample::{self, frame, said};
 use super::tester::{Reason, Tester, same};
 use crate::id::{MessageId, SessionId};
-use crate::session::{Deleted, MessageContent, MessageEdited, Renamed};
+use crate::session::{Deleted, MessageContent, MessageEdited, MessageRemoved, Renamed};
 use crate::store::{SessionFilter, Write};
 
 async fn found(tester: &Tester, words: &str) -> Result<Vec<SessionId>, Reason> {
@@ -153,4 +153,27 @@ pub(super) async fn long(tester: &Tester) -> Result<(), Reason> {
     same("at the beginning", &vec![session], &found(tester, "w17 w18 w1999").await?)?;
     same("far behind", &Vec::new(), &found(tester, "w49999").await?)?;
     same("a long word", &vec![session], &found(tester, &"Ä".repeat(300)).await?)
+}
+
+/// What is taken back before anybody has heard it is not found any more.
+pub(super) async fn unsaid(tester: &Tester) -> Result<(), Reason> {
+    let session = tester.create("").await?;
+    let [first, second] = [MessageId::new(), MessageId::new()];
+    tester.happen(session, vec![said(first, "apples"), said(second, "pears")]).await?;
+    for word in ["apples", "pears"] {
+        same("what is said", &vec![session], &found(tester, word).await?)?;
+    }
+    let edit = |text| {
+        let (message, by) = (first, sample::person());
+        vec![MessageEdited { message, content: MessageContent::text(text), by }.into()]
+    };
+    tester.happen(session, edit("plums")).await?;
+    tester.happen(session, edit("cherries")).await?;
+    let gone = MessageRemoved { message: second, by: sample::person() };
+    tester.happen(session, vec![gone.into()]).await?;
+    for word in ["apples", "pears", "plums"] {
+        same("what is not said any more", &Vec::new(), &found(tester, word).await?)?;
+    }
+    same("what is said now", &vec![session], &found(tester, "cherries").await?)?;
+    same("the title", "cherries", &tester.head(session).await?.title)
 }

@@ -83,6 +83,22 @@ pub(super) fn same_events(
     same(what, &all(expected), &all(got))
 }
 
+/// The whole log of a session, page by page.
+pub(super) async fn whole_log(
+    store: &dyn Store,
+    session: SessionId,
+) -> Result<Vec<Arc<Event>>, Reason> {
+    let mut all: Vec<Arc<Event>> = Vec::new();
+    loop {
+        let after = all.last().map_or(0, |event| event.seq);
+        let page = store.events(session, after, usize::MAX).await?;
+        if page.is_empty() {
+            return Ok(all);
+        }
+        all.extend(page);
+    }
+}
+
 /// A store, and what it was opened with.
 pub(super) struct Tester {
     pub(super) place: Arc<dyn Place>,
@@ -178,6 +194,6 @@ impl Tester {
 
     /// The whole log of a session.
     pub(super) async fn log(&self, session: SessionId) -> Result<Vec<Arc<Event>>, Reason> {
-        Ok(self.store.events(session, 0, usize::MAX).await?)
+        whole_log(&*self.store, session).await
     }
 }

@@ -10,12 +10,12 @@ use super::PostgresStore;
 use super::connect::{Value, execute, query, query_opt, unavailable};
 use super::writer::{Scratch, Work};
 use crate::access::{
-    AccessStore, AccessStoreError, BrowserRecord, LoginCodeRecord, Scope, SecretHash, StoreFuture,
-    TokenRecord,
+    AccessStore, AccessStoreError, BrowserRecord, CarriedOut, LoginCodeRecord, Scope, SecretHash,
+    StoreFuture, TokenRecord,
 };
 use crate::id::{BrowserId, TokenId};
-use crate::store::StoreError;
 use crate::store::clock::{from_number, to_number};
+use crate::store::{AuditEntry, Command, Store, StoreError, Write};
 
 /// Says what went wrong as a store of tokens does.
 fn told<'a, T: 'a>(
@@ -258,6 +258,22 @@ impl AccessStore for PostgresStore {
 
     fn remove_browser(&self, id: BrowserId) -> StoreFuture<'_, bool> {
         self.touch("DELETE FROM browsers WHERE id = $1", id.uuid(), &[])
+    }
+
+    fn carried_out(&self, command: Command) -> StoreFuture<'_, CarriedOut> {
+        Box::pin(async move { CarriedOut::of(Store::carried_out(self, command).await) })
+    }
+
+    fn remember(&self, command: Command) -> StoreFuture<'_, ()> {
+        Box::pin(async move {
+            let write = Write::default().because_of(Some(command));
+            let written = self.write(write).await.map(drop);
+            written.map_err(|error| AccessStoreError(Box::new(error)))
+        })
+    }
+
+    fn note(&self, entry: AuditEntry) -> StoreFuture<'_, ()> {
+        told(self.note_in_audit(entry))
     }
 
     fn forget_expired(&self, now: Timestamp) -> StoreFuture<'_, usize> {

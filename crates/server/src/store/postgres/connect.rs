@@ -14,7 +14,8 @@ use super::tls::{Security, Tls, take_out};
 use crate::store::StoreError;
 
 /// What each version adds. It is never changed, only added to.
-const MIGRATIONS: [&str; 2] = [include_str!("schema.sql"), include_str!("writers.sql")];
+const MIGRATIONS: [&str; 3] =
+    [include_str!("schema.sql"), include_str!("writers.sql"), include_str!("deleted.sql")];
 
 /// What the lock of a server is called in the database: `Ctsn`. The rest of its name is the schema.
 const LOCK: i32 = 0x4374_736e;

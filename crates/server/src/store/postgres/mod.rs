@@ -30,11 +30,11 @@ use self::readers::Readers;
 use self::transcripts::Transcripts;
 use self::writer::Writer;
 use super::clock::to_number;
-use super::plan::to_i64;
+use super::plan::{CommandKey, to_i64};
 use super::words::storable;
 use super::{
-    ApprovalFilter, AuditEntry, AuditFilter, Page, ServerRun, SessionFilter, Store, StoreError,
-    StoreFuture, StoredMessage, Totals, Write, WriteError, Written,
+    ApprovalFilter, AuditEntry, AuditFilter, Command, Page, ServerRun, SessionFilter, Store,
+    StoreError, StoreFuture, StoredMessage, Totals, Write, WriteError, Written,
 };
 use crate::access::{Clock, SystemClock};
 use crate::bus::Bus;
@@ -121,6 +121,30 @@ impl PostgresStore {
 impl Store for PostgresStore {
     fn write(&self, write: Write) -> StoreFuture<'_, Written, WriteError> {
         Box::pin(self.writer.run(write, write::write))
+    }
+
+    fn carried_out(&self, command: Command) -> StoreFuture<'_, Option<String>, WriteError> {
+        Box::pin(async move {
+            let key = CommandKey::of(&command);
+            let looking = CommandKey::of(&command);
+            let found = self
+                .readers
+                .read(move |client| async move {
+                    let Some(row) = write::carried_out(&client, &looking).await? else {
+                        return Ok(None);
+                    };
+                    let (fingerprint, response): (Vec<u8>, Vec<u8>) =
+                        (row.try_get(0)?, row.try_get(1)?);
+                    Ok(Some((fingerprint, String::from_utf8_lossy(&response).into_owned())))
+                })
+                .await?;
+            match found {
+                Some((fingerprint, response)) => {
+                    key.before(&command, &fingerprint, response).map(Some)
+                }
+                None => Ok(None),
+            }
+        })
     }
 
     fn delete(&self, session: SessionId, by: By) -> StoreFuture<'_, (), WriteError> {

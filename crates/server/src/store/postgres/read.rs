@@ -15,7 +15,7 @@ use crate::session::{Approval, Event, Happening, Head, Stage, read_token};
 use crate::store::clock::{from_number, to_number};
 use crate::store::plan::{NAMING_A_CONVERSATION, read_run, to_i64, to_u64};
 use crate::store::words::storable;
-use crate::store::{ServerRun, StoreError, StoredMessage, Totals};
+use crate::store::{PAGE_BYTES, ServerRun, StoreError, StoredMessage, Totals};
 
 /// Reads JSON that was kept.
 pub(super) fn json<T: DeserializeOwned>(
@@ -68,12 +68,30 @@ pub(super) async fn open_since_before(
     query(client, sql, &values).await?.iter().map(pair).collect()
 }
 
-async fn events_by(
+/// A page of events, in an order. The database counts how much they are, so that no more is sent.
+async fn page_of_events(
     client: &ClientWrapper,
     rest: &str,
+    order: &str,
     values: &[Value<'_>],
 ) -> Result<Vec<Arc<Event>>, StoreError> {
-    let sql = format!("SELECT position, session, seq, at, kind, body FROM events {rest}");
+    let sql = format!(
+        "SELECT position, session, seq, at, kind, body FROM (
+             SELECT *, sum(octet_length(body)) OVER (ORDER BY {order}) AS until FROM (
+                 SELECT position, session, seq, at, kind, body FROM events {rest}
+             ) AS page
+         ) AS counted
+         WHERE until <= {PAGE_BYTES} OR until = octet_length(body)
+         ORDER BY {order}"
+    );
+    read_events(client, &sql, values).await
+}
+
+async fn read_events(
+    client: &ClientWrapper,
+    sql: &str,
+    values: &[Value<'_>],
+) -> Result<Vec<Arc<Event>>, StoreError> {
     let event = |row: &Row| {
         let happening = Happening::read(row.try_get(4)?, row.try_get(5)?)?;
         let session: Uuid = row.try_get(1)?;
@@ -81,7 +99,7 @@ async fn events_by(
         let at = from_number(row.try_get(3)?);
         Ok(Arc::new(Event::new(session.into(), seq, position, at, happening)))
     };
-    query(client, &sql, values).await?.iter().map(event).collect()
+    query(client, sql, values).await?.iter().map(event).collect()
 }
 
 pub(super) async fn events(
@@ -91,7 +109,8 @@ pub(super) async fn events(
     limit: usize,
 ) -> Result<Vec<Arc<Event>>, StoreError> {
     let rest = "WHERE session = $1 AND seq > $2 ORDER BY seq LIMIT $3";
-    events_by(client, rest, &[&session.uuid(), &to_i64(after), &to_i64(limit)]).await
+    let values: [Value<'_>; 3] = [&session.uuid(), &to_i64(after), &to_i64(limit)];
+    page_of_events(client, rest, "seq", &values).await
 }
 
 pub(super) async fn events_before(
@@ -102,7 +121,7 @@ pub(super) async fn events_before(
 ) -> Result<Vec<Arc<Event>>, StoreError> {
     let rest = "WHERE session = $1 AND seq < $2 ORDER BY seq DESC LIMIT $3";
     let values: [Value<'_>; 3] = [&session.uuid(), &to_i64(before), &to_i64(limit)];
-    let mut events = events_by(client, rest, &values).await?;
+    let mut events = page_of_events(client, rest, "seq DESC", &values).await?;
     events.reverse();
     Ok(events)
 }
@@ -116,11 +135,11 @@ pub(super) async fn all_events(
     let (after, limit) = (to_i64(after), to_i64(limit));
     if kinds.is_empty() {
         let rest = "WHERE position > $1 ORDER BY position LIMIT $2";
-        return events_by(client, rest, &[&after, &limit]).await;
+        return page_of_events(client, rest, "position", &[&after, &limit]).await;
     }
     let kinds: Vec<String> = kinds.iter().map(|kind| storable(kind)).collect();
     let rest = "WHERE position > $1 AND kind = ANY($3) ORDER BY position LIMIT $2";
-    events_by(client, rest, &[&after, &limit, &kinds]).await
+    page_of_events(client, rest, "position", &[&after, &limit, &kinds]).await
 }
 
 /// The events of a session that say which conversations it had.
@@ -128,9 +147,10 @@ pub(super) async fn naming_a_conversation(
     client: &ClientWrapper,
     session: SessionId,
 ) -> Result<Vec<Arc<Event>>, StoreError> {
-    let rest = "WHERE session = $1 AND kind = ANY($2) ORDER BY seq";
+    let sql = "SELECT position, session, seq, at, kind, body FROM events
+               WHERE session = $1 AND kind = ANY($2) ORDER BY seq";
     let kinds = NAMING_A_CONVERSATION.to_vec();
-    events_by(client, rest, &[&session.uuid(), &kinds]).await
+    read_events(client, sql, &[&session.uuid(), &kinds]).await
 }
 
 pub(super) async fn last_position(client: &ClientWrapper) -> Result<u64, StoreError> {
@@ -184,6 +204,12 @@ pub(super) async fn queued_messages(
 
 pub(super) async fn totals(client: &ClientWrapper) -> Result<Totals, StoreError> {
     let mut totals = Totals::default();
+    let sql = "SELECT cost, input_tokens, output_tokens, turns FROM deleted";
+    let gone = query_one(client, sql, &[]).await?;
+    totals.cost_usd = gone.try_get(0)?;
+    totals.input_tokens = to_u64(gone.try_get(1)?);
+    totals.output_tokens = to_u64(gone.try_get(2)?);
+    totals.turns = to_u64(gone.try_get(3)?);
     let sql = "SELECT state, count(*), sum(cost), sum(input_tokens)::bigint,
                    sum(output_tokens)::bigint, sum(turns)::bigint, sum(open_approvals)::bigint
                FROM sessions GROUP BY state";

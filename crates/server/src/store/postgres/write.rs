@@ -14,8 +14,8 @@ use crate::id::{ApprovalId, SessionId};
 use crate::session::Parent;
 use crate::store::clock::to_number;
 use crate::store::plan::{
-    Change, ChangedApproval, CommandKey, Known, Needs, Plan, Record, Row, conversation_of, to_i64,
-    to_u64,
+    Change, ChangedApproval, CommandKey, Known, Needs, Plan, Record, Row, SAYING, conversation_of,
+    to_i64, to_u64,
 };
 use crate::store::words::storable;
 use crate::store::{AuditEntry, Command, StoreError, StoredMessage, Write, WriteError, Written};
@@ -52,7 +52,7 @@ pub(super) fn write<'a>(
     })
 }
 
-async fn carried_out(
+pub(super) async fn carried_out(
     client: &ClientWrapper,
     key: &CommandKey,
 ) -> Result<Option<DbRow>, StoreError> {
@@ -114,6 +114,14 @@ async fn carry_out(client: &ClientWrapper, plan: &Plan, at: i64) -> Result<Vec<u
         }
     }
     for record in &plan.records {
+        if let Some(unsays) = &record.unsays {
+            let sql = "DELETE FROM words WHERE session = $1 AND seq IN (
+                           SELECT seq FROM events WHERE session = $1 AND seq < $2
+                               AND kind = ANY($3) AND starts_with(body, $4))";
+            let (session, seq, kinds) =
+                (record.session.uuid(), to_i64(record.seq), SAYING.to_vec());
+            execute(client, sql, &[&session, &seq, &kinds, unsays]).await?;
+        }
         if !record.words.is_empty() && !is_deleted(record.session) {
             let sql =
                 "INSERT INTO words (session, seq, words) VALUES ($1, $2, array_to_tsvector($3))";
@@ -253,6 +261,11 @@ async fn delete(client: &ClientWrapper, change: &Change) -> Result<(), StoreErro
     for conversation in conversations(client, head.id).await? {
         transcripts::delete_session(client, conversation).await?;
     }
+    let used = &head.usage;
+    let sql = "UPDATE deleted SET cost = cost + $1, input_tokens = input_tokens + $2,
+                   output_tokens = output_tokens + $3, turns = turns + $4";
+    let (input, output) = (to_i64(used.input_tokens), to_i64(used.output_tokens));
+    execute(client, sql, &[&used.cost_usd, &input, &output, &to_i64(used.turns)]).await?;
     execute(client, "DELETE FROM sessions WHERE id = $1", &[&id]).await?;
     let sql = "DELETE FROM events WHERE session = $1 AND seq < $2";
     execute(client, sql, &[&id, &to_i64(head.seq)]).await?;

@@ -7,12 +7,12 @@ use uuid::Uuid;
 use super::SqliteStore;
 use super::writer::Scratch;
 use crate::access::{
-    AccessStore, AccessStoreError, BrowserRecord, LoginCodeRecord, Scope, SecretHash, StoreFuture,
-    TokenRecord,
+    AccessStore, AccessStoreError, BrowserRecord, CarriedOut, LoginCodeRecord, Scope, SecretHash,
+    StoreFuture, TokenRecord,
 };
 use crate::id::{BrowserId, TokenId};
-use crate::store::StoreError;
 use crate::store::clock::{from_number, to_number};
+use crate::store::{AuditEntry, Command, Store, StoreError, Write};
 
 impl SqliteStore {
     fn look<T: Send + 'static>(
@@ -238,6 +238,22 @@ impl AccessStore for SqliteStore {
     fn remove_browser(&self, id: BrowserId) -> StoreFuture<'_, bool> {
         let values = move || [*id.uuid().as_bytes()];
         was_there(self.execute("DELETE FROM browsers WHERE id = ?1", values))
+    }
+
+    fn carried_out(&self, command: Command) -> StoreFuture<'_, CarriedOut> {
+        Box::pin(async move { CarriedOut::of(Store::carried_out(self, command).await) })
+    }
+
+    fn remember(&self, command: Command) -> StoreFuture<'_, ()> {
+        Box::pin(async move {
+            let write = Write::default().because_of(Some(command));
+            let written = self.write(write).await.map(drop);
+            written.map_err(|error| AccessStoreError(Box::new(error)))
+        })
+    }
+
+    fn note(&self, entry: AuditEntry) -> StoreFuture<'_, ()> {
+        Box::pin(async move { self.note_in_audit(entry).await.map_err(failed) })
     }
 
     fn forget_expired(&self, now: Timestamp) -> StoreFuture<'_, usize> {

@@ -13,7 +13,7 @@ use rusqlite::{Connection, OpenFlags};
 use crate::store::StoreError;
 
 /// What each version adds. It is never changed, only added to.
-const MIGRATIONS: [&str; 1] = [include_str!("schema.sql")];
+const MIGRATIONS: [&str; 2] = [include_str!("schema.sql"), include_str!("deleted.sql")];
 
 /// Says that a file of SQLite is a store of this program: `Ctsn`.
 const APPLICATION: i64 = 0x4374_736e;

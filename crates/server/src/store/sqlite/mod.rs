@@ -30,10 +30,10 @@ use self::readers::Readers;
 use self::transcripts::Transcripts;
 use self::writer::{Scratch, Writer};
 use super::clock::to_number;
-use super::plan::{to_i64, to_u64};
+use super::plan::{CommandKey, to_i64, to_u64};
 use super::{
-    ApprovalFilter, AuditEntry, AuditFilter, Page, ServerRun, SessionFilter, Store, StoreError,
-    StoreFuture, StoredMessage, Totals, Write, WriteError, Written,
+    ApprovalFilter, AuditEntry, AuditFilter, Command, Page, ServerRun, SessionFilter, Store,
+    StoreError, StoreFuture, StoredMessage, Totals, Write, WriteError, Written,
 };
 use crate::access::{Clock, SystemClock};
 use crate::bus::Bus;
@@ -131,6 +131,21 @@ impl Store for SqliteStore {
     fn write(&self, write: Write) -> StoreFuture<'_, Written, WriteError> {
         let work = move |scratch: &mut Scratch<'_>| write::write(scratch, &write);
         Box::pin(self.writer.run(work))
+    }
+
+    fn carried_out(&self, command: Command) -> StoreFuture<'_, Option<String>, WriteError> {
+        Box::pin(async move {
+            let key = CommandKey::of(&command);
+            let looking = CommandKey::of(&command);
+            let look =
+                move |connection: &rusqlite::Connection| write::carried_out(connection, &looking);
+            match self.read(look).await? {
+                Some((fingerprint, response)) => {
+                    key.before(&command, &fingerprint, response).map(Some)
+                }
+                None => Ok(None),
+            }
+        })
     }
 
     fn delete(&self, session: SessionId, by: By) -> StoreFuture<'_, (), WriteError> {

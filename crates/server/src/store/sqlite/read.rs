@@ -13,7 +13,7 @@ use crate::id::{ApprovalId, MessageId, SessionId};
 use crate::session::{Approval, Event, Happening, Head, Stage, read_token};
 use crate::store::clock::{from_number, to_number};
 use crate::store::plan::{NAMING_A_CONVERSATION, read_run};
-use crate::store::{ServerRun, StoreError, StoredMessage, Totals};
+use crate::store::{PAGE_BYTES, ServerRun, StoreError, StoredMessage, Totals};
 
 /// Reads JSON that was kept.
 pub(super) fn json<T: DeserializeOwned>(what: &'static str, text: &str) -> Result<T, StoreError> {
@@ -77,12 +77,19 @@ fn events_by(
     connection: &Connection,
     rest: &str,
     values: impl Params,
+    most: usize,
 ) -> Result<Vec<Arc<Event>>, StoreError> {
     let mut found = connection.prepare_cached(&format!("{EVENT} {rest}"))?;
     let mut rows = found.query(values)?;
     let mut events = Vec::new();
+    let mut room = most;
     while let Some(row) = rows.next()? {
         let text = |column| row.get_ref(column)?.as_str().map_err(rusqlite::Error::from);
+        let length = text(5)?.len();
+        if length > room && !events.is_empty() {
+            break;
+        }
+        room = room.saturating_sub(length);
         let happening = Happening::read(text(4)?, text(5)?)?;
         let (position, session) = (to_u64(row.get(0)?), uuid(row, 1)?.into());
         let (seq, at) = (to_u64(row.get(2)?), from_number(row.get(3)?));
@@ -99,7 +106,8 @@ pub(super) fn events(
 ) -> Result<Vec<Arc<Event>>, StoreError> {
     let rest = "WHERE session = ?1 AND seq > ?2 ORDER BY seq LIMIT ?3";
     let id = session.uuid();
-    events_by(connection, rest, params![id.as_bytes(), to_i64(after), to_i64(limit)])
+    let values = params![id.as_bytes(), to_i64(after), to_i64(limit)];
+    events_by(connection, rest, values, PAGE_BYTES)
 }
 
 pub(super) fn events_before(
@@ -111,7 +119,7 @@ pub(super) fn events_before(
     let rest = "WHERE session = ?1 AND seq < ?2 ORDER BY seq DESC LIMIT ?3";
     let id = session.uuid();
     let values = params![id.as_bytes(), to_i64(before), to_i64(limit)];
-    let mut events = events_by(connection, rest, values)?;
+    let mut events = events_by(connection, rest, values, PAGE_BYTES)?;
     events.reverse();
     Ok(events)
 }
@@ -130,7 +138,7 @@ pub(super) fn all_events(
     let mut values = vec![rusqlite::types::Value::from(to_i64(after))];
     values.extend(kinds.iter().cloned().map(Into::into));
     values.push(to_i64(limit).into());
-    events_by(connection, &rest, rusqlite::params_from_iter(values))
+    events_by(connection, &rest, rusqlite::params_from_iter(values), PAGE_BYTES)
 }
 
 /// The events of a session that say which conversations it had.
@@ -140,7 +148,9 @@ pub(super) fn naming_a_conversation(
 ) -> Result<Vec<Arc<Event>>, StoreError> {
     let [first, second] = NAMING_A_CONVERSATION;
     let rest = "WHERE session = ?1 AND kind IN (?2, ?3) ORDER BY seq";
-    events_by(connection, rest, params![session.uuid().as_bytes(), first, second])
+    let id = session.uuid();
+    let values = params![id.as_bytes(), first, second];
+    events_by(connection, rest, values, usize::MAX)
 }
 
 pub(super) fn last_position(connection: &Connection) -> Result<u64, StoreError> {
@@ -193,6 +203,14 @@ pub(super) fn queued_messages(
 
 pub(super) fn totals(connection: &Connection) -> Result<Totals, StoreError> {
     let mut totals = Totals::default();
+    let sql = "SELECT cost, input_tokens, output_tokens, turns FROM deleted";
+    connection.prepare_cached(sql)?.query_row([], |row| {
+        totals.cost_usd = row.get(0)?;
+        totals.input_tokens = to_u64(row.get(1)?);
+        totals.output_tokens = to_u64(row.get(2)?);
+        totals.turns = to_u64(row.get(3)?);
+        Ok(())
+    })?;
     let mut found = connection.prepare_cached(
         "SELECT state, count(*), sum(cost), sum(input_tokens), sum(output_tokens), sum(turns)
          FROM sessions GROUP BY state",

@@ -287,7 +287,7 @@ async fn a_file_of_a_newer_version_is_refused_and_left_alone() {
     let connection = Connection::open(&path).unwrap();
     let version: i64 =
         connection.pragma_query_value(None, "user_version", |row| row.get(0)).unwrap();
-    assert_eq!(version, 1);
+    assert_eq!(version, 2);
     connection.pragma_update(None, "user_version", 1000).unwrap();
     drop(connection);
     let error = SqliteStore::open(&path, Arc::default()).await.unwrap_err();
@@ -374,4 +374,22 @@ async fn a_backup_writes_over_nothing_and_leaves_no_part() {
         .collect();
     names.sort();
     assert_eq!(names, ["copy", "there"]);
+}
+
+#[tokio::test]
+async fn a_file_of_the_first_version_is_brought_to_the_newest() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("store");
+    let connection = Connection::open(&path).unwrap();
+    connection.execute_batch(include_str!("schema.sql")).unwrap();
+    connection.pragma_update(None, "application_id", 0x4374_736e_i64).unwrap();
+    connection.pragma_update(None, "user_version", 1).unwrap();
+    drop(connection);
+    let store = SqliteStore::open(&path, Arc::default()).await.unwrap();
+    assert_eq!(store.totals().await.unwrap(), Totals::default());
+    store.close().await.unwrap();
+    let connection = Connection::open(&path).unwrap();
+    let version: i64 =
+        connection.pragma_query_value(None, "user_version", |row| row.get(0)).unwrap();
+    assert_eq!(version, 2);
 }

@@ -12,7 +12,7 @@ use crate::id::SessionId;
 use crate::session::Parent;
 use crate::store::clock::to_number;
 use crate::store::plan::{
-    Change, ChangedApproval, CommandKey, Known, Needs, Plan, Record, Row, conversation_of,
+    Change, ChangedApproval, CommandKey, Known, Needs, Plan, Record, Row, SAYING, conversation_of,
 };
 use crate::store::words::storable;
 use crate::store::{AuditEntry, Command, StoreError, StoredMessage, Write, WriteError, Written};
@@ -45,7 +45,7 @@ pub(super) fn write(scratch: &mut Scratch<'_>, write: &Write) -> Result<Written,
     Ok(written)
 }
 
-fn carried_out(
+pub(super) fn carried_out(
     connection: &Connection,
     key: &CommandKey,
 ) -> Result<Option<(Vec<u8>, String)>, StoreError> {
@@ -186,6 +186,17 @@ fn put_session(connection: &Connection, change: &Change) -> Result<i64, StoreErr
 }
 
 fn put_words(connection: &Connection, key: i64, record: &Record) -> Result<(), StoreError> {
+    if let Some(unsays) = &record.unsays {
+        let [queued, edited] = SAYING;
+        let sql = "DELETE FROM words WHERE rowid IN (
+                       SELECT (?1 << ?2) | seq FROM events
+                       WHERE session = ?3 AND seq < ?4 AND kind IN (?5, ?6)
+                           AND substr(body, 1, length(?7)) = ?7)";
+        let session = record.session.uuid();
+        let (id, seq) = (session.as_bytes(), to_i64(record.seq));
+        let values = params![key, SEQ_BITS, id, seq, queued, edited, unsays];
+        connection.prepare_cached(sql)?.execute(values)?;
+    }
     // A session of so many events is not searched any further.
     if record.words.is_empty() || record.seq >> SEQ_BITS != 0 {
         return Ok(());
@@ -254,6 +265,12 @@ fn delete(connection: &Connection, change: &Change) -> Result<(), StoreError> {
     for conversation in conversations(connection, head.id)? {
         transcripts::delete_session(connection, conversation)?;
     }
+    let used = &head.usage;
+    let sql = "UPDATE deleted SET cost = cost + ?1, input_tokens = input_tokens + ?2,
+                   output_tokens = output_tokens + ?3, turns = turns + ?4";
+    let (input, output) = (to_i64(used.input_tokens), to_i64(used.output_tokens));
+    let values = params![used.cost_usd, input, output, to_i64(used.turns)];
+    connection.prepare_cached(sql)?.execute(values)?;
     let sql = "DELETE FROM sessions WHERE id = ?1 RETURNING key";
     let mut gone = connection.prepare_cached(sql)?;
     let key: Option<i64> = gone.query_row([id.as_bytes()], |row| row.get(0)).optional()?;

@@ -19,8 +19,8 @@ use countersign_server::session::{
     Answer, Approval, By, Event, Happening, Head, MessageContent, MessageEdited, MessageRemoved,
 };
 use countersign_server::store::{
-    ApprovalFilter, AuditEntry, AuditFilter, Page, ServerRun, SessionFilter, SqliteStore, Store,
-    StoreFuture, StoredMessage, Totals, Write, WriteError, Written,
+    ApprovalFilter, AuditEntry, AuditFilter, Command, Page, ServerRun, SessionFilter, SqliteStore,
+    Store, StoreFuture, StoredMessage, Totals, Write, WriteError, Written,
 };
 use jiff::Timestamp;
 use libtest_mimic::Trial;
@@ -82,6 +82,10 @@ impl Store for Between {
             }
             stored
         })
+    }
+
+    fn carried_out(&self, command: Command) -> StoreFuture<'_, Option<String>, WriteError> {
+        self.inner.carried_out(command)
     }
 
     fn delete(&self, session: SessionId, by: By) -> StoreFuture<'_, (), WriteError> {

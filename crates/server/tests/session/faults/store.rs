@@ -19,8 +19,9 @@ use countersign_server::id::{ApprovalId, MessageId, SessionId};
 use countersign_server::service::{Caller, NewMessage, Service};
 use countersign_server::session::{Answer, Approval, By, Event, Head, Stage, State, TurnEnd};
 use countersign_server::store::{
-    ApprovalFilter, AuditEntry, AuditFilter, Page, ServerRun, SessionFilter, SqliteSettings,
-    SqliteStore, Store, StoreError, StoreFuture, StoredMessage, Totals, Write, WriteError, Written,
+    ApprovalFilter, AuditEntry, AuditFilter, Command, Page, ServerRun, SessionFilter,
+    SqliteSettings, SqliteStore, Store, StoreError, StoreFuture, StoredMessage, Totals, Write,
+    WriteError, Written,
 };
 use jiff::{SignedDuration, Timestamp};
 use libtest_mimic::{Failed, Trial};
@@ -327,6 +328,10 @@ impl Store for Unread {
 
     fn write(&self, write: Write) -> StoreFuture<'_, Written, WriteError> {
         self.store.write(write)
+    }
+
+    fn carried_out(&self, command: Command) -> StoreFuture<'_, Option<String>, WriteError> {
+        self.store.carried_out(command)
     }
 
     fn delete(&self, session: SessionId, by: By) -> StoreFuture<'_, (), WriteError> {
