@@ -199,7 +199,7 @@ async fn person() -> Outcome {
 /// A hook that asks a person says so, and then it is the person who takes the time.
 async fn asking_hook() -> Outcome {
     let lab = lab(SIMULATED, WRITE).await;
-    let limit = Duration::from_secs(1);
+    let limit = Duration::from_secs(2);
     let limits = Limits::new().silence(limit).turn_time(limit);
     let slow = Hook::new(move |_: PreToolUseInput, context: HookContext| async move {
         context.asks_a_person();

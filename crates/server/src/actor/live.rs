@@ -152,10 +152,9 @@ impl Actor {
         let must_go = self.give_up || self.hub.is_closing();
         if let Some(at) = self.park_at() {
             let not_before = self.park_not_before.unwrap_or(now);
-            if now >= at || (must_go && now >= not_before) {
-                if self.park(session).await? {
-                    return Ok(Some(Leave::Parked));
-                }
+            let is_due = now >= at || (must_go && now >= not_before);
+            if is_due && self.park(session).await? {
+                return Ok(Some(Leave::Parked));
             }
         }
         if let Some(since) = self.resting_since {

@@ -324,6 +324,11 @@ impl Actor {
     /// because of that, so that there is nothing to go on with.
     async fn return_messages(&mut self) -> Result<bool, Leave> {
         let Some(turn) = &self.head.turn else { return Ok(false) };
+        if self.head.conversation.retell {
+            // It begins with a conversation that has nothing of what was said, and is told all of it:
+            // also of calls that may have run.
+            return Ok(false);
+        }
         let (id, messages) = (turn.id, turn.messages.clone());
         let lost = missing(&self.hub, &self.head, &messages).await;
         let is_all = !lost.is_empty() && lost.len() == messages.len();

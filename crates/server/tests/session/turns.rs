@@ -36,6 +36,7 @@ pub(crate) fn trials() -> Vec<Trial> {
         on_all("turns::what_was_told_runs_without_being_asked_for", told_and_not_asked),
         on_all("turns::the_cli_is_killed_with_two_questions_open", killed_with_two),
         on_all("turns::the_cli_is_killed_at_work", killed_at_work),
+        on_all("turns::the_cli_is_killed_at_work_and_its_transcript_is_lost", killed_and_lost),
         on_all("turns::the_server_stops_while_one_runs", server_stops),
         on_all("turns::the_transcript_is_lost", transcript_lost),
         on_all("turns::the_home_folder_is_lost", home_lost),
@@ -154,8 +155,7 @@ async fn two_wishes(cli: Cli) -> Outcome {
     let head = world.at_rest(session).await;
     assert_eq!(head.mode.as_str(), "plan", "the CLI agrees");
     let frames = world.frames(session).await;
-    let inits = frames.iter().filter(|frame| frame["subtype"] == "init");
-    let last = inits.last().unwrap();
+    let last = frames.iter().rfind(|frame| frame["subtype"] == "init").unwrap();
     assert_eq!((&last["permissionMode"], &last["model"]), (&"plan".into(), &"second".into()));
     world.close().await
 }
@@ -471,6 +471,35 @@ async fn killed_at_work(cli: Cli) -> Outcome {
     if is_real {
         assert_eq!(std::fs::read_to_string(world.lab.work().join("ran.txt"))?, "x\n");
     }
+    assert_eq!(world.turn_ends(session).await, [TurnEnd::Done], "it is one turn");
+    world.close().await
+}
+
+/// The same when nothing of the conversation is left, as when it is killed in its first moments: it is
+/// the same turn, and the model is told of the call that may have run.
+async fn killed_and_lost(cli: Cli) -> Outcome {
+    let world = World::with(cli, WORK, |config| {
+        start_cli_through(config, "while [ -e $HERE/hold ]; do sleep 0.05; done");
+    })
+    .await;
+    let session = world.create("Run it.").await;
+    let asked = world.asked(session).await;
+    world.answer(&asked, Answer::allow()).await;
+    let is_out =
+        |head: &Head| head.approvals.values().any(|pending| pending.stage == Stage::Delivered);
+    world.until(session, "at work", is_out).await;
+    let hold = world.config.data.join("hold");
+    std::fs::write(&hold, "")?;
+    world.kill_cli(session).await;
+    let again = |head: &Head| head.generation == 2 && head.state() == State::Starting;
+    world.until(session, "starting again", again).await;
+    std::fs::remove_dir_all(world.lab.home().join(".claude/projects"))?;
+    let store = rusqlite::Connection::open(world.store_file())?;
+    store.execute("DELETE FROM transcripts", ())?;
+    std::fs::remove_file(&hold)?;
+    world.at_rest(session).await;
+    assert_eq!(world.last_text(session).await, "I go on.");
+    assert_eq!(world.stages(session).await, [Stage::Unknown]);
     assert_eq!(world.turn_ends(session).await, [TurnEnd::Done], "it is one turn");
     world.close().await
 }
