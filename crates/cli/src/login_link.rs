@@ -60,10 +60,10 @@ const KEPT: Duration = Duration::from_secs(3);
 fn page(url: &str) -> Result<NamedTempFile, Failure> {
     let url = url.replace('&', "&amp;").replace('"', "&quot;").replace('<', "&lt;");
     let mut page = tempfile::Builder::new().prefix("countersign-").suffix(".html").tempfile()?;
-    write!(
+    writeln!(
         page,
         "<!DOCTYPE html><meta charset=\"utf-8\"><meta name=\"referrer\" content=\"no-referrer\">\
-         <meta http-equiv=\"refresh\" content=\"0;url={url}\"><a href=\"{url}\">Countersign</a>\n"
+         <meta http-equiv=\"refresh\" content=\"0;url={url}\"><a href=\"{url}\">Countersign</a>"
     )?;
     page.flush()?;
     Ok(page)

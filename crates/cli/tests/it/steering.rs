@@ -66,6 +66,8 @@ fn sessions_are_made_listed_shown_and_found() {
 fn what_is_not_named_well_is_not_guessed() {
     let served = Served::new(ECHO);
     let one = served.session("One.");
+    // What happens last is in the second one.
+    served.rest(&one);
     let two = served.session("Two.");
     assert_eq!(served.head("latest")["id"], *two);
     assert_eq!(served.head(&one[one.len() - 8..])["id"], *one);

@@ -121,7 +121,7 @@ impl Running {
         while !got.contains("retry: 2000") && !got.contains("problem+json") {
             let read = stream.read(&mut part).await.unwrap();
             assert!(read > 0, "{got}");
-            got.push_str(&String::from_utf8_lossy(&part[..read]));
+            got.push_str(&String::from_utf8_lossy(part.get(..read).unwrap()));
         }
         (got, stream)
     }
