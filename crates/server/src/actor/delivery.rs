@@ -25,6 +25,8 @@ const MOST_CALLS: usize = 256;
 /// Who waits for an answer.
 pub(super) struct Waiter {
     reply: Reply,
+    /// When it is gone, nobody looks any more whether the CLI withdraws its question.
+    _waits: Option<oneshot::Sender<()>>,
     /// Since when the person is asked by this process. Not by the clock on the wall, which may jump.
     pub(super) since: Instant,
     how: Delivery,
@@ -75,7 +77,7 @@ impl Actor {
             return Ok(());
         }
         let known = match granted {
-            None => self.known(call, &request.tool_name, &request.input).await?,
+            None => self.as_shown(call, &request.tool_name, &request.input).await?,
             Some(_) => None,
         };
         if let Some(approval) = known {
@@ -151,7 +153,7 @@ impl Actor {
             drop(reply.send(Gate::Decided(Answer::deny(why))));
             return Ok(());
         }
-        if let Some(approval) = self.known(&call, &input.tool_name, &input.tool_input).await? {
+        if let Some(approval) = self.as_shown(&call, &input.tool_name, &input.tool_input).await? {
             self.wait_for(approval, Reply::Gate(reply), withdrawn, Delivery::Resumed);
             return self.deliver().await;
         }
@@ -191,17 +193,19 @@ impl Actor {
         let (to_wait, told) = oneshot::channel::<Answer>();
         self.work.push(Box::pin(async move {
             tokio::select! {
+                biased;
                 answer = told => {
                     if let Ok(answer) = answer {
                         drop(reply.send(answer));
                     }
-                    std::future::pending().await
+                    Done::Answered
                 }
                 () = reply.closed() => Done::Withdrawn(approval),
             }
         }));
         let waiter = Waiter {
             reply: Reply::Permission(to_wait),
+            _waits: None,
             since: Instant::now(),
             how: Delivery::Live,
         };
@@ -209,23 +213,26 @@ impl Actor {
         Ok(())
     }
 
-    /// The approval of a call that is not closed. What a person decides about is what was shown: when
-    /// something else comes under the name of the call, as after somebody changed the transcript,
-    /// the approval is closed, and there is none for it.
-    async fn known(
+    /// The approval of a call that is not closed. An answer that went out to this process is not given
+    /// to it again.
+    fn known(&self, call: &str) -> Option<ApprovalId> {
+        let current = self.generation;
+        let is_out =
+            |pending: &Pending| pending.stage == Stage::Delivered && pending.generation == current;
+        let mut all = self.head.approvals.iter().filter(|(_, pending)| !is_out(pending));
+        all.find(|(_, pending)| pending.tool_use_id.as_deref() == Some(call)).map(|(id, _)| *id)
+    }
+
+    /// The approval of a call that comes back. What a person decides about is what was shown: when
+    /// something else comes under the name of the call, as after somebody changed the transcript, the
+    /// approval is closed, and there is none for it.
+    async fn as_shown(
         &mut self,
         call: &str,
         tool: &str,
         input: &RawJson,
     ) -> Result<Option<ApprovalId>, Leave> {
-        let current = self.generation;
-        let mut all = self.head.approvals.iter();
-        // An answer that went out to this process is not given to it again.
-        let is_out =
-            |pending: &Pending| pending.stage == Stage::Delivered && pending.generation == current;
-        let found = all
-            .find(|(_, pending)| pending.tool_use_id.as_deref() == Some(call) && !is_out(pending));
-        let Some(approval) = found.map(|(id, _)| *id) else { return Ok(None) };
+        let Some(approval) = self.known(call) else { return Ok(None) };
         let asked = self.approval(approval).await?.and_then(|stored| stored.call());
         let is_same = |(known, shown): (String, RawJson)| {
             known == tool && canonical_input(&shown) == canonical_input(input)
@@ -283,11 +290,17 @@ impl Actor {
         withdrawn: Withdrawn,
         how: Delivery,
     ) {
+        let (waits, over) = oneshot::channel::<()>();
         self.work.push(Box::pin(async move {
-            withdrawn.await;
-            Done::Withdrawn(approval)
+            tokio::select! {
+                // First: what is withdrawn late is not what is waited for now.
+                biased;
+                _ = over => Done::Answered,
+                () = withdrawn => Done::Withdrawn(approval),
+            }
         }));
-        self.waiters.insert(approval, Waiter { reply, since: Instant::now(), how });
+        let waiter = Waiter { reply, _waits: Some(waits), since: Instant::now(), how };
+        self.waiters.insert(approval, waiter);
     }
 
     /// The CLI does not want an answer any more.

@@ -3,6 +3,7 @@
 use std::collections::{BTreeSet, HashMap};
 
 use countersign::protocol::content::{Content, ContentBlock};
+use countersign::protocol::ids::MessageUuid;
 use countersign::protocol::message::{ResultMessage, ResultSubtype, TerminalReason};
 use countersign::protocol::system::{SystemMessage, TaskStatus};
 use countersign::protocol::{FromCli, RawJson};
@@ -26,6 +27,8 @@ pub(super) struct Watching {
     limits_reached: u64,
     /// Tasks in the background, by their names.
     pub(super) tasks: BTreeSet<String>,
+    /// Whether the CLI has said anything.
+    pub(super) has_spoken: bool,
     /// Messages that the CLI has taken up, by their names.
     pub(super) taken_up: BTreeSet<String>,
     /// The model was given the story of a conversation that was lost.
@@ -330,7 +333,7 @@ fn carry_over(
     happens: &mut Vec<Happening>,
 ) {
     let named = result.user_message_uuids.iter().flatten();
-    let named: BTreeSet<_> = named.map(|message| message.as_str()).collect();
+    let named: BTreeSet<_> = named.map(MessageUuid::as_str).collect();
     let is_left = |message: &&MessageId| {
         let name = message.to_string();
         !watching.taken_up.contains(&name) && !named.contains(&*name)

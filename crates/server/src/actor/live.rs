@@ -258,12 +258,15 @@ impl Actor {
         }
         let need = if self.resting_since.is_some() {
             Need::Rests
-        } else if self.head.parkable().is_some() {
+        } else if self.head.parkable().is_some()
+            // Who was asked in vain is not asked again for a while: others may be able to.
+            && self.park_not_before.is_none_or(|not_before| Instant::now() >= not_before)
+        {
             Need::Asks
         } else {
             Need::Works
         };
-        self.slot.need(need, self.hub.others_wait());
+        self.slot.need(need);
     }
 
     /// Whether the process may bypass permissions, and the session is not to any more. Plan mode
@@ -409,7 +412,7 @@ impl Actor {
     /// Something that was waited for is there.
     async fn done(&mut self, done: Done, session: &Session) -> Result<(), Leave> {
         match done {
-            Done::Closed => Ok(()),
+            Done::Closed | Done::Answered => Ok(()),
             Done::Withdrawn(approval) => self.withdrawn(approval, session).await,
             Done::Parkable(approval, done) => {
                 // Something else may be asked by now.
@@ -469,6 +472,7 @@ impl Actor {
         first: countersign::Message,
         session: &mut Session,
     ) -> Result<(), Leave> {
+        self.watching.has_spoken = true;
         let mut head = Head::clone(&self.head);
         let mut happens = Vec::new();
         let mut next = Some(first);

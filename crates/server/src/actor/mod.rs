@@ -32,8 +32,7 @@ pub(crate) use self::words::without_stderr;
 use crate::hub::{Hub, Slot};
 use crate::id::{ApprovalId, ConversationId, SessionId, TurnId};
 use crate::session::{
-    Approval, ConversationChanged, Failed, Happening, Head, Noted, Parked, ProcessEnded,
-    ProcessStarting,
+    Approval, ConversationChanged, Failed, Happening, Head, Noted, Parked, ProcessStarting,
 };
 use crate::store::{StoreError, WriteError};
 
@@ -54,6 +53,8 @@ enum Done {
     Withdrawn(ApprovalId),
     /// The session can be parked on this, or why it cannot.
     Parkable(ApprovalId, Result<Parkable, ParkError>),
+    /// Somebody has the answer, or nobody waits for it any more.
+    Answered,
 }
 
 /// Why the actor is done.
@@ -205,15 +206,16 @@ impl Actor {
             }
             Leave::Lost(end) => {
                 let why = end.to_string();
-                if is_no_conversation(&why) {
-                    begin_anew(generation)
+                // Whoever has said something has the conversation.
+                if is_no_conversation(&why) && !self.watching.has_spoken {
+                    begin_anew(&self.head)
                 } else if let Some(limit) = end.limit {
                     self.head.lose_process_at_limit(&why, &frames::limit_words(limit))
                 } else {
                     lost(&format!("the CLI ended: {why}"), true)
                 }
             }
-            Leave::NotOpened(NotOpened::NoConversation) => begin_anew(generation),
+            Leave::NotOpened(NotOpened::NoConversation) => begin_anew(&self.head),
             Leave::NotOpened(NotOpened::Failed(why)) => lost(&why, true),
             Leave::NotOpened(NotOpened::Hopeless(why)) => {
                 let mut happens = lost(&why, true);
@@ -288,15 +290,16 @@ impl Actor {
 }
 
 /// The conversation is lost: another one begins, and the model is told what was said.
-fn begin_anew(generation: u64) -> Vec<Happening> {
+fn begin_anew(head: &Head) -> Vec<Happening> {
     let text = "The CLI does not have the conversation any more. It begins anew, and the model is \
                 told what was said until now.";
-    let (conversation, why) = (ConversationId::new(), text.to_owned());
-    vec![
+    let conversation = ConversationId::new();
+    let mut happens = vec![
         Noted { text: text.to_owned() }.into(),
         ConversationChanged { conversation, begun: false, retell: true }.into(),
-        ProcessEnded { generation, why, failed: false }.into(),
-    ]
+    ];
+    happens.extend(head.lose_process(text, false));
+    happens
 }
 
 /// What a session that has started is known by.

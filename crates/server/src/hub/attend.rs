@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
-use jiff::{SignedDuration, Timestamp};
+use jiff::SignedDuration;
 use tokio::sync::Notify;
 
 use super::{Hub, Slot};
@@ -48,7 +48,7 @@ impl Hub {
         }
         let within = SignedDuration::try_from(self.settings.restarts_within).unwrap_or_default();
         let count = self.settings.restarts;
-        if head.has_failed_too_often(Timestamp::now(), count, within) {
+        if head.has_failed_too_often(self.settings.clock.now(), count, within) {
             let times = head.failures.len();
             let last = self.last_end(&head).await.unwrap_or_default();
             let why = format!(
@@ -87,13 +87,39 @@ impl Hub {
             return None;
         }
         self.waiting.fetch_add(1, Ordering::Relaxed);
-        let slot = tokio::select! {
-            slot = self.slots.take(session) => slot,
-            () = self.closing.cancelled() => None,
-            () = poke.notified() => None,
+        let mut taking = std::pin::pin!(self.slots.take(session));
+        let slot = loop {
+            tokio::select! {
+                slot = &mut taking => break slot,
+                () = self.closing.cancelled() => break None,
+                // It keeps its place among those who wait.
+                () = poke.notified() => if !self.still_waits(session).await {
+                    break None;
+                },
+            }
         };
         self.waiting.fetch_sub(1, Ordering::Relaxed);
         slot
+    }
+
+    /// Does what can be done without a process about a session that waits for one, and says whether it
+    /// still does.
+    async fn still_waits(&self, session: SessionId) -> bool {
+        loop {
+            let head = match self.store.head(session).await {
+                Ok(Some(head)) => head,
+                Ok(None) => return false,
+                // Nothing is known that would speak against it.
+                Err(_) => return true,
+            };
+            let settled = head.settle();
+            if settled.is_empty() {
+                return head.wants_process();
+            }
+            if !self.note(session, settled).await {
+                return true;
+            }
+        }
     }
 
     /// Writes what happens. Says whether it was written.

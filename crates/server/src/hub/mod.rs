@@ -10,10 +10,12 @@ mod settings;
 mod slots;
 
 use std::collections::HashMap;
+use std::panic::AssertUnwindSafe;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
+use futures_util::FutureExt as _;
 use tokio::sync::Notify;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
@@ -116,7 +118,29 @@ impl Hub {
         attended.insert(session, Attended { poke: Arc::clone(&poke), poked: false });
         drop(attended);
         let hub = Arc::clone(self);
-        self.tasks.spawn(async move { hub.attend(session, poke).await });
+        self.tasks.spawn(async move {
+            let attending = AssertUnwindSafe(Arc::clone(&hub).attend(session, poke));
+            if attending.catch_unwind().await.is_err() {
+                hub.has_panicked(session).await;
+            }
+        });
+    }
+
+    /// Goes on with a session whose task has panicked, which is a defect: its process is gone with the
+    /// task, and that counts as a failure, so that it is not tried for ever.
+    async fn has_panicked(self: &Arc<Self>, session: SessionId) {
+        tracing::error!(%session, "the task of a session has panicked");
+        let mut is_lost = false;
+        if let Ok(Some(head)) = self.store.head(session).await
+            && head.process.is_there()
+        {
+            let happens = head.lose_process("the server had a defect and could not go on", true);
+            is_lost = self.write(session, happens).await.is_ok();
+        }
+        let poked = self.attended().remove(&session).is_some_and(|task| task.poked);
+        if is_lost || poked {
+            self.poke(session);
+        }
     }
 
     /// Whether there is nothing more to do for the task of a session, which is then forgotten.
@@ -222,10 +246,6 @@ impl Hub {
 
     pub(crate) const fn ending(&self) -> &CancellationToken {
         &self.ending
-    }
-
-    pub(crate) fn others_wait(&self) -> bool {
-        self.waiting_for_process() > 0
     }
 
     /// Ends all processes in order: what waits for a person is parked, what is running has

@@ -99,7 +99,7 @@ impl Hub {
                 () = tokio::time::sleep(every) => {}
                 () = self.closing.cancelled() => return,
             }
-            let Ok(before) = Timestamp::now().checked_sub(limit) else { continue };
+            let Ok(before) = self.settings.clock.now().checked_sub(limit) else { continue };
             let late = match self.store.open_since_before(before, AT_ONCE).await {
                 Ok(late) => late,
                 Err(error) => {

@@ -1,10 +1,12 @@
 //! How sessions are run.
 
 use std::path::PathBuf;
+use std::sync::Arc;
 use std::time::Duration;
 
 use countersign::Environment;
 
+use crate::access::{Clock, SystemClock};
 use crate::config::Roots;
 
 /// How sessions are run, for all of them.
@@ -43,6 +45,8 @@ pub struct Settings {
     pub private: Option<PathBuf>,
     /// Whether transcripts are kept in the store, too. Needs 2.1.197.
     pub mirror: bool,
+    /// The clock on the wall, for what has to count through restarts.
+    pub clock: Arc<dyn Clock>,
 }
 
 impl Default for Settings {
@@ -64,6 +68,7 @@ impl Default for Settings {
             interrupt_within: Duration::from_secs(10),
             private: None,
             mirror: true,
+            clock: Arc::new(SystemClock),
         }
     }
 }

@@ -38,6 +38,8 @@ pub(super) struct Slots {
 #[derive(Default)]
 struct Holders {
     by_session: HashMap<SessionId, Holder>,
+    /// How many wait for a slot.
+    waiting: usize,
     clock: u64,
 }
 
@@ -62,9 +64,10 @@ impl Slots {
         Some(self.held_by(session, permit))
     }
 
-    /// Waits for a slot, and has somebody give up theirs.
+    /// Waits for a slot, and has somebody give up theirs. Those who wait are in their order for as long
+    /// as the future is not dropped.
     pub(super) async fn take(self: &Arc<Self>, session: SessionId) -> Option<Slot> {
-        self.ask_for_one();
+        let _waiting = Waiting::begin(self);
         let permit = Arc::clone(&self.free).acquire_owned().await.ok()?;
         Some(self.held_by(session, permit))
     }
@@ -85,12 +88,17 @@ impl Slots {
         Slot { _permit: permit, slots: Arc::clone(self), session, give_up }
     }
 
-    /// Asks the session that can do without its process most easily.
-    fn ask_for_one(&self) {
+    /// Asks sessions that can do without their processes, the one that can do so most easily first: as
+    /// many as are waited for, and no more.
+    fn ask(&self) {
         let mut holders = self.lock();
-        let can = holders.by_session.values_mut().filter(|holder| !holder.asked);
-        let can = can.filter(|holder| holder.need < Need::Works);
-        if let Some(holder) = can.min_by_key(|holder| (holder.need, holder.since)) {
+        let asked = holders.by_session.values().filter(|holder| holder.asked).count();
+        let coming = asked + self.free.available_permits();
+        let wanted = holders.waiting.saturating_sub(coming);
+        for _ in 0..wanted {
+            let can = holders.by_session.values_mut();
+            let can = can.filter(|holder| !holder.asked && holder.need < Need::Works);
+            let Some(holder) = can.min_by_key(|holder| (holder.need, holder.since)) else { return };
             holder.asked = true;
             holder.give_up.notify_one();
         }
@@ -99,16 +107,29 @@ impl Slots {
     fn lock(&self) -> std::sync::MutexGuard<'_, Holders> {
         self.holders.lock().unwrap_or_else(PoisonError::into_inner)
     }
+}
 
-    /// Whether somebody waits who could be helped.
-    fn is_wanted(&self) -> bool {
-        self.free.available_permits() == 0
+/// Somebody waits for a slot.
+struct Waiting(Arc<Slots>);
+
+impl Waiting {
+    fn begin(slots: &Arc<Slots>) -> Self {
+        slots.lock().waiting += 1;
+        let waiting = Self(Arc::clone(slots));
+        slots.ask();
+        waiting
+    }
+}
+
+impl Drop for Waiting {
+    fn drop(&mut self) {
+        self.0.lock().waiting -= 1;
     }
 }
 
 impl Slot {
     /// Says how much the session needs its process.
-    pub(crate) fn need(&self, need: Need, others_wait: bool) {
+    pub(crate) fn need(&self, need: Need) {
         let mut holders = self.slots.lock();
         holders.clock += 1;
         let clock = holders.clock;
@@ -117,14 +138,52 @@ impl Slot {
             (holder.need, holder.since, holder.asked) = (need, clock, false);
         }
         drop(holders);
-        if need < Need::Works && others_wait && self.slots.is_wanted() {
-            self.slots.ask_for_one();
-        }
+        self.slots.ask();
     }
 }
 
 impl Drop for Slot {
     fn drop(&mut self) {
         self.slots.lock().by_session.remove(&self.session);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use futures_util::FutureExt as _;
+
+    use super::*;
+
+    fn is_asked(slot: &Slot) -> bool {
+        slot.give_up.notified().now_or_never().is_some()
+    }
+
+    #[tokio::test]
+    async fn as_many_give_up_as_are_waited_for() {
+        let slots = Slots::new(3);
+        let held: Vec<_> = (0..3).map(|_| slots.try_take(SessionId::new()).unwrap()).collect();
+        assert!(slots.try_take(SessionId::new()).is_none());
+        let asked = || held.iter().map(is_asked).collect::<Vec<_>>();
+        held[0].need(Need::Rests);
+        let mut waiting = Box::pin(slots.take(SessionId::new()));
+        assert!(waiting.as_mut().now_or_never().is_none());
+        for slot in &held {
+            slot.need(Need::Rests);
+        }
+        assert_eq!(asked(), [true, false, false]);
+        // One that cannot do without it after all is not waited for.
+        held[0].need(Need::Works);
+        assert_eq!(asked(), [false, true, false]);
+        // And one who waits for a person goes first.
+        held[2].need(Need::Asks);
+        let mut second = Box::pin(slots.take(SessionId::new()));
+        assert!(second.as_mut().now_or_never().is_none());
+        assert_eq!(asked(), [false, false, true]);
+        // Nobody is asked for somebody who does not wait any more.
+        drop(second);
+        held[0].need(Need::Rests);
+        assert_eq!(asked(), [false; 3]);
+        drop(held);
+        assert!(waiting.await.is_some());
     }
 }

@@ -78,8 +78,9 @@ async fn marked_by_others(cli: Cli) -> Outcome {
     let mut files = projects.flatten().map(|project| project.path().join(&name));
     let file = files.find(|file| file.exists()).unwrap();
     let text = std::fs::read_to_string(&file)?;
-    let entries = text.lines().map(|line| serde_json::from_str::<serde_json::Value>(line).unwrap());
-    let mut entry = entries.filter(|entry| entry["type"] == "assistant").last().unwrap();
+    let mut entries =
+        text.lines().map(|line| serde_json::from_str::<serde_json::Value>(line).unwrap());
+    let mut entry = entries.rfind(|entry| entry["type"] == "assistant").unwrap();
     entry["parentUuid"] = entry["uuid"].clone();
     entry["uuid"] = "00000000-0000-4000-8000-000000000001".into();
     entry["type"] = "attachment".into();

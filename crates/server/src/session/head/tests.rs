@@ -325,6 +325,9 @@ fn failures_count_until_a_turn_ends_well() {
     let now = Timestamp::UNIX_EPOCH;
     assert!(story.head.has_failed_too_often(now, 3, within));
     assert!(!story.head.has_failed_too_often(now + SignedDuration::from_hours(1), 3, within));
+    // The clock was put back since.
+    assert!(!story.head.has_failed_too_often(now - SignedDuration::from_hours(1), 3, within));
+    assert!(story.head.has_failed_too_often(now - SignedDuration::from_mins(1), 3, within));
     let turn = story.run();
     story.then(TurnEnded { turn, end: TurnEnd::Done, used: None, why: None });
     assert!(!story.head.has_failed_too_often(now, 0, within));

@@ -118,7 +118,7 @@ impl Head {
     }
 
     /// Whether so many processes have failed that no other is started: more than `count` within this
-    /// time.
+    /// time. What lies further ahead than that, since the clock was put back, does not count.
     #[must_use]
     pub fn has_failed_too_often(
         &self,
@@ -126,7 +126,7 @@ impl Head {
         count: usize,
         within: SignedDuration,
     ) -> bool {
-        let recent = |at: &&Timestamp| now.duration_since(**at) <= within;
+        let recent = |at: &&Timestamp| now.duration_since(**at).abs() <= within;
         self.failures.iter().filter(recent).count() > count
     }
 }

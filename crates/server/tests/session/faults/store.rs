@@ -26,6 +26,7 @@ use countersign_server::store::{
 use jiff::{SignedDuration, Timestamp};
 use libtest_mimic::{Failed, Trial};
 use tempfile::TempDir;
+use tokio::task::JoinSet;
 
 use crate::asking::WRITE;
 use crate::kit::{Cli, Outcome, World, lab, simulated};
@@ -40,7 +41,9 @@ pub(super) fn trials() -> Vec<Trial> {
         simulated("faults::who_answers_goes_away_before_it_is_written", goes_away),
         simulated("faults::the_store_is_moved_away", moved_away),
         simulated("faults::the_clock_jumps", clock_jumps),
+        simulated("faults::the_clock_jumps_while_somebody_may_answer", clock_and_expiry),
         simulated("faults::an_answer_cannot_be_read_at_first", unread_answer),
+        simulated("faults::the_task_of_a_session_panics", panics),
     ]
     .into_iter()
     .flatten()
@@ -305,6 +308,20 @@ struct Unread {
     store: Arc<dyn Store>,
     /// How often it still fails.
     left: AtomicUsize,
+    /// How often a message that is looked for is a defect.
+    defects: AtomicUsize,
+}
+
+impl Unread {
+    fn new(store: Arc<dyn Store>) -> Arc<Self> {
+        Arc::new(Self { store, left: AtomicUsize::new(0), defects: AtomicUsize::new(0) })
+    }
+}
+
+/// Counts down. Whether there was anything left.
+fn take_one(left: &AtomicUsize) -> bool {
+    let less = |left: usize| left.checked_sub(1);
+    left.fetch_update(Ordering::SeqCst, Ordering::SeqCst, less).is_ok()
 }
 
 /// What goes to the store as it is.
@@ -318,12 +335,16 @@ macro_rules! forward {
 
 impl Store for Unread {
     fn approval(&self, approval: ApprovalId) -> StoreFuture<'_, Option<Approval>> {
-        let less = |left: usize| left.checked_sub(1);
-        if self.left.fetch_update(Ordering::SeqCst, Ordering::SeqCst, less).is_ok() {
+        if take_one(&self.left) {
             let error = std::io::Error::other("the disk is asleep");
             return Box::pin(async { Err(StoreError::Unavailable(error.into())) });
         }
         self.store.approval(approval)
+    }
+
+    fn message(&self, message: MessageId) -> StoreFuture<'_, Option<StoredMessage>> {
+        assert!(!take_one(&self.defects), "this is a defect");
+        self.store.message(message)
     }
 
     fn write(&self, write: Write) -> StoreFuture<'_, Written, WriteError> {
@@ -371,7 +392,6 @@ impl Store for Unread {
         fn last_position(&self) -> u64;
         fn parking_token(&self, approval: ApprovalId) -> Option<ParkingToken>;
         fn approvals(&self, filter: ApprovalFilter) -> Page<Approval>;
-        fn message(&self, message: MessageId) -> Option<StoredMessage>;
         fn queued_messages(&self, session: SessionId) -> Vec<StoredMessage>;
         fn audit(&self, filter: AuditFilter) -> Page<AuditEntry>;
         fn note_in_audit(&self, entry: AuditEntry) -> ();
@@ -399,13 +419,8 @@ tool = { name = "Write", input = { file_path = "${cwd}/new.txt", content = "new\
     for is_brought_back in [true, false] {
         let lab = lab(cli, AGAIN).await;
         let data = TempDir::new()?;
-        let unread = Arc::new(std::sync::OnceLock::new());
-        let kept = Arc::clone(&unread);
-        let wrap = move |store| {
-            let store = Arc::new(Unread { store, left: AtomicUsize::new(0) });
-            kept.set(Arc::clone(&store)).ok().unwrap();
-            store as Arc<dyn Store>
-        };
+        let mut unread = None;
+        let wrap = |store| unread.insert(Unread::new(store)).clone() as Arc<dyn Store>;
         let change = |settings: &mut Settings| settings.park_after = Duration::ZERO;
         let small = Small::new(&lab, &data, Default::default(), wrap, change).await?;
         let session = small.create(&lab).await?;
@@ -418,7 +433,7 @@ tool = { name = "Write", input = { file_path = "${cwd}/new.txt", content = "new\
         let approval = *head.approvals.keys().next().unwrap();
         small.service.answer(&small.caller, approval, Answer::allow()).await?;
         // The one that answers has read it already.
-        unread.get().unwrap().left.store(2, Ordering::SeqCst);
+        unread.unwrap().left.store(2, Ordering::SeqCst);
         small.until(session, |head| head.turn.is_none() && head.approvals.is_empty()).await;
         assert!(lab.work().join("new.txt").exists(), "brought back: {is_brought_back}");
         let stored = small.service.approval(approval).await?;
@@ -426,4 +441,53 @@ tool = { name = "Write", input = { file_path = "${cwd}/new.txt", content = "new\
         small.close(lab).await?;
     }
     Ok(())
+}
+
+/// What waits for a person through restarts goes by the clock on the wall. When that jumps forward, what
+/// nobody could answer is refused, once; when it goes back, there is more time, and nothing is refused.
+async fn clock_and_expiry(cli: Cli) -> Outcome {
+    let lab = lab(cli, WRITE).await;
+    let data = TempDir::new()?;
+    let clock = Arc::new(ManualClock::new("2026-03-04T05:06:07Z".parse()?));
+    let settings =
+        SqliteSettings { clock: Arc::clone(&clock) as Arc<dyn Clock>, ..Default::default() };
+    let wall = Arc::clone(&clock) as Arc<dyn Clock>;
+    let limit = Duration::from_millis(200);
+    let change = |settings: &mut Settings| {
+        (settings.clock, settings.expiry) = (wall, Some(limit));
+    };
+    let small = Small::new(&lab, &data, settings, |store| store, change).await?;
+    let (hub, mut expiring) = (Arc::clone(&small.hub), JoinSet::new());
+    expiring.spawn(async move { hub.expire().await });
+    let session = small.create(&lab).await?;
+    let head = small.until(session, Head::is_asking).await;
+    let approval = *head.approvals.keys().next().unwrap();
+    clock.pass(-SignedDuration::from_hours(24));
+    // Several looks are taken meanwhile.
+    tokio::time::sleep(limit * 2).await;
+    assert_eq!(small.service.approval(approval).await?.stage, Stage::Open);
+    clock.pass(SignedDuration::from_hours(48));
+    small.until(session, |head| head.turn.is_none() && head.approvals.is_empty()).await;
+    assert_eq!(small.service.approval(approval).await?.stage, Stage::Expired);
+    assert!(!lab.work().join("new.txt").exists());
+    small.close(lab).await?;
+    expiring.join_next().await;
+    Ok(())
+}
+
+/// A defect of the server costs a session its process, and no more.
+async fn panics(cli: Cli) -> Outcome {
+    let lab = lab(cli, "otherwise = \"I say.\"").await;
+    let data = TempDir::new()?;
+    let mut store = None;
+    let wrap = |inner| {
+        let broken = store.insert(Unread::new(inner));
+        broken.defects.store(1, Ordering::SeqCst);
+        broken.clone() as Arc<dyn Store>
+    };
+    let small = Small::new(&lab, &data, Default::default(), wrap, |_| {}).await?;
+    let session = small.create(&lab).await?;
+    let head = small.until(session, |head| head.usage.turns == 1).await;
+    assert_eq!((head.generation, head.failures.len(), head.failure.as_ref()), (2, 0, None));
+    small.close(lab).await
 }
