@@ -75,6 +75,7 @@ impl Host {
                 park_after: self.park_after,
                 restarts: Restarts { count: 3, within: Duration::from_secs(600) },
                 connections: self.connections,
+                streams: self.connections,
                 shutdown_within: Duration::from_secs(10),
                 ..Limits::default()
             },

@@ -332,14 +332,11 @@ impl Actor {
         let (id, messages) = (turn.id, turn.messages.clone());
         let lost = missing(&self.hub, &self.head, &messages).await;
         let is_all = !lost.is_empty() && lost.len() == messages.len();
-        let nothing_is_asked = self.head.approvals.is_empty();
-        if self.head.conversation.retell && !(is_all && nothing_is_asked) {
-            // They are part of the story that the model is told.
-            return Ok(false);
-        }
+        // Otherwise something came of it, which the model has to know when it goes on.
+        let is_new = is_all && self.head.approvals.is_empty() && !self.head.has_unknown();
         let mut happens: Vec<Happening> =
             lost.into_iter().rev().map(|message| MessageReturned { message }.into()).collect();
-        if is_all && nothing_is_asked {
+        if is_new {
             let why = Some("the CLI ended before it took note of the message".to_owned());
             let end = TurnEnd::CutOff;
             happens.push(TurnEnded { turn: id, end, used: None, why }.into());
@@ -347,7 +344,7 @@ impl Actor {
         if !happens.is_empty() {
             self.write(happens).await?;
         }
-        Ok(is_all && nothing_is_asked)
+        Ok(is_new)
     }
 
     /// The name of the message that tells the model how to go on: always the same for one process,

@@ -11,6 +11,12 @@ const RESTARTED: &str = "The program that you run in was restarted while you wer
                          where you were.";
 
 impl Head {
+    /// Whether the model has to be told that calls of the turn may or may not have been carried out.
+    #[must_use]
+    pub fn has_unknown(&self) -> bool {
+        self.goes_on.as_ref().is_some_and(|goes_on| goes_on.say != RESTARTED)
+    }
+
     /// What happens when the process is gone: nothing that may have run is asked for again, what a
     /// person is asked stays open, and a turn that was running goes on with the next process.
     ///
