@@ -248,7 +248,9 @@ impl Small {
             after_read: Mutex::default(),
         });
         let (program, environment) = lab.for_a_client()?;
+        let roots = Roots::new(&[lab.work()])?;
         let settings = Settings {
+            roots: roots.clone(),
             cli: Some(program),
             environment: Environment::replace(environment),
             shutdown_within: Duration::from_secs(5),
@@ -256,7 +258,7 @@ impl Small {
         };
         let hub = Hub::new(Arc::clone(&store) as Arc<dyn Store>, bus, settings);
         hub.recover().await?;
-        let service = Service::new(Arc::clone(&hub), Roots::new(&[lab.work()])?);
+        let service = Service::new(Arc::clone(&hub), roots);
         let caller = Caller::new(By::Server);
         let new = serde_json::json!({
             "folder": lab.work(), "prompt": "Write it.", "options": {"setting_sources": []},

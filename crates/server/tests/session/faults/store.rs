@@ -488,6 +488,8 @@ async fn panics(cli: Cli) -> Outcome {
     let small = Small::new(&lab, &data, Default::default(), wrap, |_| {}).await?;
     let session = small.create(&lab).await?;
     let head = small.until(session, |head| head.usage.turns == 1).await;
-    assert_eq!((head.generation, head.failures.len(), head.failure.as_ref()), (2, 0, None));
+    // Another process, or two: the first may have been given nothing of the conversation.
+    assert!(head.generation >= 2);
+    assert_eq!((head.failures.len(), head.failure.as_ref()), (0, None));
     small.close(lab).await
 }
