@@ -12,7 +12,7 @@ use serde::Serialize;
 use tokio_util::sync::CancellationToken;
 use tracing::Span;
 
-use super::shared::{Asked, Shared};
+use super::shared::{Asked, Refused, Shared};
 use super::spans;
 use crate::hook::Hook;
 
@@ -111,14 +111,23 @@ impl Duty {
     /// the CLI.
     pub(super) fn fail(&mut self, what: &'static str, error: Option<&dyn fmt::Display>) {
         self.done = true;
-        self.span.record("outcome", what);
         let reason = match error {
             Some(error) => format!("{what}: {error}"),
             None => what.to_owned(),
         };
-        if let Some(denied) = self.shared.refuse_deciding(&self.request_id, &reason) {
-            self.span.record("decision", denied.name());
+        match self.shared.refuse_deciding(&self.request_id, &reason) {
+            // It was parked, or withdrawn: a handler that gives up then has done nothing wrong.
+            Refused::NotWanted => {
+                self.span.record("outcome", "not wanted");
+                tracing::debug!(parent: &self.span, what, "given up, and not wanted any more");
+                return;
+            }
+            Refused::Permission(denied) => {
+                self.span.record("decision", denied.name());
+            }
+            Refused::Other => {}
         }
+        self.span.record("outcome", what);
         tracing::warn!(parent: &self.span, what, "refused");
     }
 }
@@ -229,5 +238,17 @@ mod tests {
         let duty = take_on().unwrap();
         shared.cancelled(&"r1".into());
         duty.answer_with(&payload, None, || panic!("nothing is decided that is not wanted"));
+    }
+
+    #[tokio::test]
+    async fn a_handler_that_gives_up_what_nobody_wants_has_not_refused_it() {
+        let (_reader, writer) = std::io::pipe().unwrap();
+        let sender = pipe::Sender::from_owned_fd(writer.into()).unwrap();
+        let shared = shared(Outbox::new(sender, None));
+        let asked = || Asked::Person;
+        let _duty = Duty::take_on(&shared, "r1".into(), "permission", Failing::Error, asked());
+        let refused = || shared.refuse_deciding(&"r1".into(), "the handler failed");
+        assert!(matches!(refused(), Refused::Other));
+        assert!(matches!(refused(), Refused::NotWanted));
     }
 }

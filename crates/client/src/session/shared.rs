@@ -65,6 +65,17 @@ pub(super) struct Open {
     asked: Asked,
 }
 
+/// What came of a refusal.
+#[derive(Debug)]
+pub(crate) enum Refused {
+    /// Nobody waits for an answer any more: there is one, or the request was parked or withdrawn.
+    NotWanted,
+    /// A permission is denied.
+    Permission(Decision),
+    /// Something else is refused.
+    Other,
+}
+
 /// Who is asked.
 #[derive(Debug)]
 pub(super) enum Asked {
@@ -333,18 +344,19 @@ impl Shared {
         self.refuse_deciding(id, reason);
     }
 
-    /// [`refuse`](Self::refuse), and gives what was decided with it, if it was for a permission.
-    pub(crate) fn refuse_deciding(&self, id: &RequestId, reason: &str) -> Option<Decision> {
-        let Open { cancelled, failing, asked } = lock(&self.incoming).remove(id)?;
+    /// [`refuse`](Self::refuse), and says what came of it.
+    pub(crate) fn refuse_deciding(&self, id: &RequestId, reason: &str) -> Refused {
+        let Some(open) = lock(&self.incoming).remove(id) else { return Refused::NotWanted };
+        let Open { cancelled, failing, asked } = open;
         let line = failing.line(id, reason);
         let denied = match (failing, asked) {
             (Failing::Deny { asked: at }, Asked::Permission(request)) => {
                 let denied = Decision::Denied { reason: reason.to_owned(), waited: at.elapsed() };
                 // Before the CLI can act on it.
                 self.decisions.note(request.tool_use_id.clone(), denied.clone());
-                Some(denied)
+                Refused::Permission(denied)
             }
-            _ => None,
+            _ => Refused::Other,
         };
         match line {
             // A session that has ended has nobody to tell.
