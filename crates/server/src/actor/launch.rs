@@ -78,6 +78,11 @@ pub(super) fn is_no_conversation(text: &str) -> bool {
     text.contains("No conversation found")
 }
 
+/// Whether the CLI says that it has the conversation already that it is to begin.
+fn is_begun(text: &str) -> bool {
+    text.contains("Session ID") && text.contains("is already in use")
+}
+
 /// How a session is set up, and what it is resumed with.
 pub(super) struct Launch {
     builder: SessionBuilder,
@@ -142,18 +147,17 @@ impl Launch {
     pub(super) async fn open(self) -> Result<Opened, NotOpened> {
         let Self { builder, head } = self;
         let own = head.conversation.id.to_string();
-        let builder = match (&head.parent, head.conversation.begun) {
-            (_, true) => return resume(builder, &own).await.map(Opened::Plain),
-            (Some(Parent::Fork { conversation, at, .. }), false) if !head.conversation.retell => {
-                let mut copy = builder.session_id(&*own);
-                if let Some(at) = at {
-                    copy = copy.resume_at(&**at);
-                }
-                return fork(copy, &conversation.to_string()).await.map(Opened::Plain);
+        if head.conversation.begun {
+            return resume(builder, &own).await.map(Opened::Plain);
+        }
+        let again = builder.clone();
+        match begin(builder.session_id(&*own), &head).await {
+            // A process before it was given something, and the server ended before it heard of that.
+            Err(NotOpened::Failed(why)) if is_begun(&why) => {
+                resume(again, &own).await.map(Opened::Plain)
             }
-            _ => builder.session_id(&*own),
-        };
-        Ok(Opened::Plain(Box::pin(builder.connect()).await?))
+            begun => begun.map(Opened::Plain),
+        }
     }
 
     /// Starts the CLI, and has it ask again for the call that it was parked on.
@@ -184,6 +188,20 @@ async fn check_folders(hub: &Hub, head: &Head) -> Result<(), NotOpened> {
     match hub.settings().roots.clone().unchanged(folders.collect()).await {
         Ok(()) => Ok(()),
         Err(moved) => Err(NotOpened::Hopeless(moved.to_string())),
+    }
+}
+
+/// Begins a conversation, where the session is a copy with what the other one has.
+async fn begin(builder: SessionBuilder, head: &Head) -> Result<Session, NotOpened> {
+    match &head.parent {
+        Some(Parent::Fork { conversation, at, .. }) if !head.conversation.retell => {
+            let copy = match at {
+                Some(at) => builder.resume_at(&**at),
+                None => builder,
+            };
+            fork(copy, &conversation.to_string()).await
+        }
+        _ => Ok(Box::pin(builder.connect()).await?),
     }
 }
 

@@ -432,6 +432,13 @@ impl World {
         tokio::time::timeout(Duration::from_secs(60), there).await.unwrap()
     }
 
+    /// Has the CLI keep a conversation under another name as well.
+    pub(crate) async fn copy_transcript(&self, from: ConversationId, to: ConversationId) {
+        let (file, text) = self.transcript(from, "").await;
+        let text = text.replace(&from.to_string(), &to.to_string());
+        std::fs::write(file.with_file_name(format!("{to}.jsonl")), text).unwrap();
+    }
+
     /// Kills the CLI of a session that asks for a call, and writes down that the call has failed, as the
     /// CLI does when it loses the one whom it asks.
     pub(crate) async fn lose_while_asked(&self, asked: &Approval, result: &str) {

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use countersign_server::id::TurnId;
-use countersign_server::service::{ForkSession, NewMessage};
+use countersign_server::service::{ForkSession, NewMessage, NewSession};
 use countersign_server::session::{
     Allow, Answer, ApprovalAnswered, By, Happening, Head, Image, InterruptAsked, Stage, State,
     TurnCause, TurnEnd,
@@ -39,6 +39,7 @@ pub(crate) fn trials() -> Vec<Trial> {
         on_all("turns::the_cli_is_killed_at_work_and_its_transcript_is_lost", killed_and_lost),
         on_all("turns::the_server_stops_while_one_runs", server_stops),
         on_all("turns::the_transcript_is_lost", transcript_lost),
+        on_all("turns::the_cli_has_the_conversation_already", begun_unheard),
         on_all("turns::the_home_folder_is_lost", home_lost),
         on_all("turns::forked_when_the_home_folder_is_lost", forked_without_home),
         on_all("turns::forked_when_the_transcript_is_lost", forked_without_transcript),
@@ -553,6 +554,27 @@ async fn transcript_lost(cli: Cli) -> Outcome {
         let asked = world.lab.model().model_requests();
         let last = format!("{:?}", asked.last().unwrap());
         assert!(last.contains("My number is 42."), "{last}");
+    }
+    world.close().await
+}
+
+/// The server ended after it gave the CLI something, and before it heard of that: the log does not say
+/// that the conversation has begun, and the CLI does not begin it twice.
+async fn begun_unheard(cli: Cli) -> Outcome {
+    let world = World::new(cli, "otherwise = \"I say.\"").await;
+    let first = world.create("My number is 42.").await;
+    let from = world.at_rest(first).await.conversation.id;
+    world.stop(first).await;
+    let silent = NewSession { prompt: None, ..world.new_session("") };
+    let session = world.client.create_session(&silent).await?.session;
+    let to = world.head(session).await.conversation.id;
+    world.copy_transcript(from, to).await;
+    world.say(session, "What is my number?").await;
+    let head = world.at_rest(session).await;
+    assert_eq!((head.conversation.id, head.generation), (to, 1));
+    assert_eq!(world.last_text(session).await, "I say.");
+    if matches!(cli, Cli::Real(_)) {
+        assert!(last_request(&world).contains("My number is 42."), "{}", last_request(&world));
     }
     world.close().await
 }
