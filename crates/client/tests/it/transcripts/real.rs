@@ -158,7 +158,11 @@ async fn a_conversation_is_read_back(version: Version) {
     assert_eq!(agents.len(), 1);
     let inner = sessions.subagent_messages(&session, &agents[0].agent_id, &MessageOptions::new());
     let inner: Vec<_> = inner.unwrap().map(Result::unwrap).collect();
-    assert_eq!(texts(&inner), ["Do it.", "The sub-agent is done."]);
+    let inner = texts(&inner);
+    // 2.1.62 does not wait for this file when it ends: what is last may be missing.
+    let is_cut = version < Version::new(2, 1, 197) && inner.len() == 1;
+    let whole = ["Do it.", "The sub-agent is done."];
+    assert_eq!(inner, whole[..if is_cut { 1 } else { 2 }]);
 
     sessions.rename(&session, "A title of ours").unwrap();
     sessions.tag(&session, Some("ours")).unwrap();

@@ -145,12 +145,15 @@ async fn all_who_wait_for_a_locked_file_are_told_at_once() {
     let session = fixture.create().await;
     let other = Connection::open(fixture.path()).unwrap();
     other.execute_batch("BEGIN IMMEDIATE").unwrap();
+    // All of them wait before the first is tried.
+    let (release, held) = mpsc::sync_channel::<()>(0);
+    // It ends with an error, because nothing is ever sent.
+    fixture.store.writer.tamper(move |_| assert!(held.recv().is_err())).await;
     let mut writes: futures_util::stream::FuturesUnordered<_> =
         (0..20).map(|_| fixture.note(session, "waits")).collect();
-    // The first is tried by itself, and the others together while it is.
-    for _ in 0..2 {
-        assert!(writes.next().await.unwrap().is_err());
-    }
+    assert!(futures_util::poll!(writes.next()).is_pending());
+    drop(release);
+    assert!(writes.next().await.unwrap().is_err());
     other.execute_batch("COMMIT").unwrap();
     while let Some(written) = writes.next().await {
         assert!(written.is_err());
