@@ -123,11 +123,12 @@ impl Duty {
                 return;
             }
             Refused::Permission(denied) => {
-                self.span.record("decision", denied.name());
+                self.span.record("outcome", what).record("decision", denied.name());
             }
-            Refused::Other => {}
+            Refused::Other => {
+                self.span.record("outcome", what);
+            }
         }
-        self.span.record("outcome", what);
         tracing::warn!(parent: &self.span, what, "refused");
     }
 }
