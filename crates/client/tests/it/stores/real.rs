@@ -14,7 +14,7 @@ use countersign::transcript::{MessageOptions, ProjectKey, Sessions, Subagent};
 use countersign_lab::{Lab, Said, Version};
 use serde_json::Value;
 
-use crate::transcripts::real::{lab, last_request, launch, talk, texts};
+use crate::transcripts::real::{DELEGATE, lab, last_request, launch, talk, texts};
 
 /// Sends what a CLI said to a store, as a session would.
 async fn mirror(store: Arc<dyn SessionStore>, home: &Path, log: &[Said]) -> usize {
@@ -77,7 +77,7 @@ async fn a_session_goes_by_way_of_a_store(version: Version) {
     let lab = lab(version).await;
     let home = lab.home().join(".claude");
     let mirrored = launch().arg("--session-mirror");
-    let prompts = ["Read both.", "Have it done."];
+    let prompts = ["Read both.", DELEGATE];
     let (session, log) = talk(&lab, mirrored.clone(), &prompts).await;
     let key = StoreKey::new(ProjectKey::of(&lab.work()), session.clone()).unwrap();
     let stores: [Arc<dyn SessionStore>; 2] =
