@@ -432,6 +432,11 @@ impl World {
         tokio::time::timeout(Duration::from_secs(60), there).await.unwrap()
     }
 
+    /// What the model was last asked.
+    pub(crate) fn last_request(&self) -> String {
+        format!("{:?}", self.lab.model().model_requests().last().unwrap())
+    }
+
     /// Has the CLI keep a conversation under another name as well.
     pub(crate) async fn copy_transcript(&self, from: ConversationId, to: ConversationId) {
         let (file, text) = self.transcript(from, "").await;

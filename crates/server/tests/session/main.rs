@@ -10,6 +10,8 @@
 )]
 
 mod asking;
+mod conversations;
+mod cut_off;
 mod elicitation;
 mod faults;
 #[cfg(feature = "api-fuzz")]
@@ -32,6 +34,8 @@ fn main() -> ExitCode {
     }
     let trials = [
         asking::trials(),
+        conversations::trials(),
+        cut_off::trials(),
         elicitation::trials(),
         faults::trials(),
         limits::trials(),
