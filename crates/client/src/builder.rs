@@ -9,7 +9,7 @@ use countersign_protocol::ask::{DialogAnswer, Elicitation, ElicitationAnswer, Re
 use crate::dialog::{DialogHandler, ElicitationHandler};
 use crate::hook::Hook;
 use crate::limits::Limits;
-use crate::link::Delivery;
+use crate::link::{Delivery, OnLine, Way};
 use crate::options::Options;
 use crate::permission::{
     DenyAll, EnterPlanAnswer, EnterPlanAsk, HandlerFailure, PermissionHandler, enter_plan_hook,
@@ -31,6 +31,7 @@ pub struct SessionBuilder {
     pub(crate) limits: Limits,
     pub(crate) max_line: usize,
     pub(crate) on_stderr: Option<OnStderr>,
+    pub(crate) on_line: Option<OnLine>,
     pub(crate) tape: Option<Tape>,
     pub(crate) mirroring: Mirroring,
     pub(crate) exact_cwd: bool,
@@ -53,6 +54,7 @@ impl SessionBuilder {
             limits: Limits::default(),
             max_line: DEFAULT_MAX_LINE,
             on_stderr: None,
+            on_line: None,
             tape: None,
             mirroring: Mirroring::default(),
             exact_cwd: false,
@@ -148,6 +150,23 @@ impl SessionBuilder {
     /// task that reads it, so it should be quick.
     pub fn on_stderr(mut self, told: impl Fn(&[u8]) + Send + Sync + 'static) -> Self {
         self.on_stderr = Some(Arc::new(told));
+        self
+    }
+
+    /// Who is given each line that goes to the CLI or comes from it, without its end, in order: to
+    /// show what passes, say. It is called from the tasks that write and read, so it has to be quick.
+    /// There is no guarantee that a line to the CLI was read there.
+    ///
+    /// ```
+    /// use countersign::{SessionBuilder, Way};
+    ///
+    /// let builder = SessionBuilder::new().on_line(|way, line| {
+    ///     let arrow = if way == Way::ToCli { "->" } else { "<-" };
+    ///     eprintln!("{arrow} {}", String::from_utf8_lossy(line));
+    /// });
+    /// ```
+    pub fn on_line(mut self, told: impl Fn(Way, &[u8]) + Send + Sync + 'static) -> Self {
+        self.on_line = Some(Arc::new(told));
         self
     }
 

@@ -204,6 +204,7 @@ pub use self::builder::SessionBuilder;
 pub use self::counters::Stats;
 pub use self::error::{ConnectError, ControlError, Dropped, FreshError, SendError, TurnError};
 pub use self::limits::{LimitReached, Limits};
+pub use self::link::Way;
 pub use self::message::{Message, Saying};
 pub use self::options::{
     ChildEnvironment, Environment, Launch, OptionsError, PermissionPrompts, PreviewFormat,

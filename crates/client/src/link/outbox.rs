@@ -7,6 +7,8 @@ use countersign_record::{Channel, Note, Recorder};
 use tokio::net::unix::pipe::Sender;
 use tokio::sync::Notify;
 
+use super::{OnLine, Way};
+
 /// How much may wait for a CLI that does not read before whoever sends more has to wait, too.
 ///
 /// Answers are not held back by it: there are no more of them than requests. Reports of progress are
@@ -25,6 +27,7 @@ pub(crate) struct Outbox {
     /// Tells senders that there is room again.
     room: Notify,
     recorder: Option<Recorder>,
+    on_line: Option<OnLine>,
 }
 
 struct Queue {
@@ -39,9 +42,10 @@ struct Queue {
 pub(crate) struct OutboxClosed;
 
 impl Outbox {
-    pub(crate) fn new(pipe: Sender, recorder: Option<Recorder>) -> Self {
+    pub(crate) fn new(pipe: Sender, recorder: Option<Recorder>, on_line: Option<OnLine>) -> Self {
         let queue = Queue { pipe: Some(Arc::new(pipe)), bytes: Vec::new(), written: 0 };
-        Self { queue: Mutex::new(queue), waiting: Notify::new(), room: Notify::new(), recorder }
+        let (waiting, room) = (Notify::new(), Notify::new());
+        Self { queue: Mutex::new(queue), waiting, room, recorder, on_line }
     }
 
     /// Sends whole lines, now or as soon as the CLI reads.
@@ -52,6 +56,10 @@ impl Outbox {
         // Before it is written, so that what comes of it has a later place on the tape.
         if let Some(recorder) = &self.recorder {
             recorder.record(Channel::In, lines);
+        }
+        if let Some(on_line) = &self.on_line {
+            let lines = lines.strip_suffix(b"\n").unwrap_or(lines);
+            lines.split(|byte| *byte == b'\n').for_each(|line| on_line(Way::ToCli, line));
         }
         let mut rest = lines;
         while queue.bytes.is_empty() && !rest.is_empty() {

@@ -170,7 +170,7 @@ impl SessionBuilder {
         let Spawned { stdin, stdout, stderr, process } = spawned;
         let home = place.config_home.clone();
         let counters = Arc::new(Counters::default());
-        let outbox = Outbox::new(stdin, recorder.clone());
+        let outbox = Outbox::new(stdin, recorder.clone(), self.on_line.clone());
         let span = spans::session(&known);
         let shared = Shared::new(
             outbox,
@@ -204,6 +204,7 @@ impl SessionBuilder {
             server,
             shared: Arc::clone(&shared),
             recorder: recorder.clone(),
+            on_line: self.on_line.clone(),
             mirror: mirror.clone(),
             errors: Vec::new(),
             ended: false,

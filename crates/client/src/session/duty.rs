@@ -226,7 +226,7 @@ mod tests {
         let sender = pipe::Sender::from_owned_fd(writer.into()).unwrap();
         // Else what is sent would wait for the owner of a session, who is not here.
         sender.writable().await.unwrap();
-        let shared = shared(Outbox::new(sender, None));
+        let shared = shared(Outbox::new(sender, None, None));
         let take_on =
             || Duty::take_on(&shared, "r1".into(), "permission", Failing::Error, Asked::Person);
         let duty = take_on().unwrap();
@@ -245,7 +245,7 @@ mod tests {
     async fn a_handler_that_gives_up_what_nobody_wants_has_not_refused_it() {
         let (_reader, writer) = std::io::pipe().unwrap();
         let sender = pipe::Sender::from_owned_fd(writer.into()).unwrap();
-        let shared = shared(Outbox::new(sender, None));
+        let shared = shared(Outbox::new(sender, None, None));
         let asked = || Asked::Person;
         let _duty = Duty::take_on(&shared, "r1".into(), "permission", Failing::Error, asked());
         let refused = || shared.refuse_deciding(&"r1".into(), "the handler failed");

@@ -21,7 +21,7 @@ use super::shared::Shared;
 use super::snapshot::Snapshot;
 use super::spans;
 use crate::echo::Echo;
-use crate::link::{Framing, Mailbox, Run};
+use crate::link::{Framing, Mailbox, OnLine, Run, Way};
 use crate::message::too_long_marker;
 use crate::store::Mirror;
 
@@ -56,6 +56,7 @@ pub(super) struct Intake {
     pub(super) server: Server,
     pub(super) shared: Arc<Shared>,
     pub(super) recorder: Option<Recorder>,
+    pub(super) on_line: Option<OnLine>,
     pub(super) mirror: Option<Arc<Mirror>>,
     /// What the last result said went wrong.
     pub(super) errors: Vec<String>,
@@ -226,6 +227,9 @@ impl Intake {
     fn is_for_us(&mut self, line: &[u8]) -> bool {
         let line = line.strip_suffix(b"\r").unwrap_or(line);
         tracing::trace!(line = %String::from_utf8_lossy(line), "from the CLI");
+        if let Some(on_line) = &self.on_line {
+            on_line(Way::FromCli, line);
+        }
         let Ok(line) = Line::parse(line) else {
             if !line.iter().all(u8::is_ascii_whitespace) {
                 self.shared.counters.not_a_frame();

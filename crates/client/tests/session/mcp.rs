@@ -140,6 +140,18 @@ async fn later(cli: Cli) -> Outcome {
         Ok::<_, std::convert::Infallible>((2.0 * a).to_string())
     };
     server.add(Tool::new("double", "Doubles a number.", double));
+    // The CLI asks for the list in its own time; who speaks before that is told of the old one.
+    let listed = async {
+        loop {
+            let status = session.call(countersign::protocol::request::McpStatus::new()).await?;
+            let tools = status.mcp_servers.iter().flat_map(|server| server.tools.iter().flatten());
+            if tools.into_iter().any(|tool| tool.name == "double") {
+                return Ok::<_, countersign::ControlError>(());
+            }
+            tokio::time::sleep(std::time::Duration::from_millis(10)).await;
+        }
+    };
+    soon("the list", listed).await?;
     let outcome = soon("the turn", session.send("And now?").await?.finish()).await?;
     let [call] = &outcome.tool_calls[..] else { panic!("{:?}", outcome.tool_calls) };
     assert_eq!(call.result.as_ref().unwrap().text(), "42");

@@ -45,7 +45,7 @@ proptest! {
         let total = lines.iter().map(Vec::len).sum();
         let arrived = runtime.block_on(async {
             let (sender, receiver) = pipe::pipe().unwrap();
-            let outbox = Outbox::new(sender, None);
+            let outbox = Outbox::new(sender, None, None);
             let send = async {
                 for line in &lines {
                     if with_room {
@@ -69,7 +69,7 @@ proptest! {
 #[tokio::test(start_paused = true)]
 async fn room_is_waited_for_until_the_cli_reads() {
     let (sender, receiver) = pipe::pipe().unwrap();
-    let outbox = Outbox::new(sender, None);
+    let outbox = Outbox::new(sender, None, None);
     let line = vec![b'x'; 3 * ROOM];
     outbox.push(&line).unwrap();
     // Nobody reads, so no time is long enough.
@@ -88,7 +88,7 @@ async fn room_is_waited_for_until_the_cli_reads() {
 #[tokio::test]
 async fn an_end_is_told_to_all_who_wait() {
     let (sender, receiver) = pipe::pipe().unwrap();
-    let outbox = Outbox::new(sender, None);
+    let outbox = Outbox::new(sender, None, None);
     outbox.push(&vec![b'x'; 3 * ROOM]).unwrap();
     drop(receiver);
     let (flushed, ()) = tokio::join!(outbox.flush(), outbox.room());
@@ -99,7 +99,7 @@ async fn an_end_is_told_to_all_who_wait() {
 #[tokio::test]
 async fn what_a_slow_reader_has_read_is_forgotten() {
     let (sender, receiver) = pipe::pipe().unwrap();
-    let outbox = Outbox::new(sender, None);
+    let outbox = Outbox::new(sender, None, None);
     let line = vec![b'x'; 100_000];
     outbox.push(&vec![b'x'; ROOM]).unwrap();
     // As fast as it reads, more comes, so there is always something left.

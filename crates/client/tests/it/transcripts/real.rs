@@ -61,7 +61,9 @@ pub(crate) async fn talk(lab: &Lab, launch: Launch, prompts: &[&str]) -> (Sessio
     let least = usize::from(prompts.contains(&DELEGATE));
     let is_written = || {
         let found = agents(&lab.home().join(".claude/projects"));
-        found.len() >= least && found.iter().all(|text| text.contains(LAST))
+        // A line that is not whole yet is none.
+        let is_whole = |text: &String| text.contains(LAST) && text.ends_with('\n');
+        found.len() >= least && found.iter().all(is_whole)
     };
     while !is_written() {
         tokio::time::sleep(std::time::Duration::from_millis(10)).await;
