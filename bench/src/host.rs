@@ -24,7 +24,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::programs::command;
 use crate::random::Random;
-use crate::stamps;
+use crate::{clocked, stamps};
 
 /// The word with which this program is a server.
 const SERVER: &str = "be-the-server";
@@ -32,6 +32,8 @@ const SERVER: &str = "be-the-server";
 const CLI: &str = "be-the-cli";
 /// The word with which it is a CLI that notes when it asks and when it is answered.
 const STAMPED_CLI: &str = "be-the-stamped-cli";
+/// The word with which it is a CLI that says what time it is.
+const CLOCKED_CLI: &str = "be-the-clocked-cli";
 
 /// How a server is set up.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -92,12 +94,14 @@ pub fn as_a_child() -> Option<ExitCode> {
     if first == SERVER {
         return Some(serve(&PathBuf::from(words.next()?)));
     }
-    if first != CLI && first != STAMPED_CLI {
-        return None;
-    }
+    let run = match first.to_str()? {
+        CLI => Launch::run,
+        STAMPED_CLI => stamps::run,
+        CLOCKED_CLI => clocked::run,
+        _ => return None,
+    };
     let words = std::env::args_os().take(1).chain(words);
-    let launch = Launch::from(Simulated::parse_from(words).options);
-    Some(if first == CLI { launch.run() } else { stamps::run(&launch) })
+    Some(run(&Launch::from(Simulated::parse_from(words).options)))
 }
 
 /// The simulated CLI, for a laboratory.
@@ -116,6 +120,15 @@ pub fn simulated(version: Version) -> io::Result<Program> {
 /// When it is not known where this program is.
 pub fn simulated_with_stamps(version: Version) -> io::Result<Program> {
     this_program(STAMPED_CLI, version)
+}
+
+/// The simulated CLI, which says what time it is where the script says so: see [`clocked`].
+///
+/// # Errors
+///
+/// When it is not known where this program is.
+pub fn simulated_with_a_clock(version: Version) -> io::Result<Program> {
+    this_program(CLOCKED_CLI, version)
 }
 
 fn this_program(word: &str, version: Version) -> io::Result<Program> {
@@ -161,7 +174,7 @@ fn serve(file: &Path) -> ExitCode {
 
 async fn run(host: &Host) -> Result<(), Box<dyn std::error::Error>> {
     say(&Said::Mark(Mark::of_this_process()))?;
-    let server = Server::start(&host.config()).await?;
+    let server = Server::start_with(&host.config(), countersign_page::routes).await?;
     say(&Said::Ready)?;
     let stop = CancellationToken::new();
     let told = stop.clone();

@@ -4,6 +4,7 @@
 //! Figures are ratios within one run. Contenders take turns, so that a busy machine is equally
 //! unfair to all of them, and the best of many rounds counts.
 
+pub mod clocked;
 pub mod crash;
 pub mod host;
 pub mod lines;

@@ -73,7 +73,7 @@ pub(crate) fn run(launch: &Launch) -> ExitCode {
 }
 
 /// Nobody writes there any more, so that the thread that reads it comes to an end.
-fn close_stdout() {
+pub(crate) fn close_stdout() {
     if let Ok(nothing) = File::options().write(true).open("/dev/null") {
         rustix::stdio::dup2_stdout(nothing).unwrap_or_default();
     }

@@ -3,6 +3,7 @@
 use std::fs;
 use std::panic::{AssertUnwindSafe, resume_unwind};
 use std::path::PathBuf;
+use std::time::{Duration, Instant};
 
 use fantoccini::actions::{InputSource as _, KeyAction, KeyActions};
 use fantoccini::wd::{Capabilities, WebDriverCompatibleCommand};
@@ -125,6 +126,14 @@ impl Browser {
         }
     }
 
+    /// What a script on the page gives to its last argument, a function.
+    pub async fn run_async(&self, script: &str) -> Value {
+        match self.client.execute_async(script, Vec::new()).await {
+            Ok(value) => value,
+            Err(error) => panic!("{error}"),
+        }
+    }
+
     /// Waits until an expression on the page is true, and looks again with every frame.
     pub async fn until(&self, expression: &str) {
         let script = format!(
@@ -137,10 +146,15 @@ impl Browser {
              }};
              look();"
         );
-        match self.client.execute_async(&script, Vec::new()).await {
-            Ok(Value::Bool(true)) => {}
-            Ok(_) => panic!("never came true: {expression}"),
-            Err(error) => panic!("{expression}: {error}"),
+        let end = Instant::now() + Duration::from_millis(PATIENCE_MS.into());
+        loop {
+            match self.client.execute_async(&script, Vec::new()).await {
+                Ok(Value::Bool(true)) => return,
+                Ok(_) => panic!("never came true: {expression}"),
+                // A page that goes takes its scripts with it; the next one is asked then.
+                Err(_) if Instant::now() < end => {}
+                Err(error) => panic!("{expression}: {error}"),
+            }
         }
     }
 
@@ -155,10 +169,25 @@ impl Browser {
         self.client.find_all(Locator::Css(css)).await.expect("not a selector").len()
     }
 
-    /// Clicks the first element of that kind with the mouse.
+    /// Clicks the first element of that kind with the mouse, as somebody does who looks for it: again
+    /// where it has just become another one, and in the middle of the page where something is before it.
     pub async fn click(&self, css: &str) {
-        let element = self.find(css).await;
-        element.click().await.unwrap_or_else(|error| panic!("{css}: {error}"));
+        let end = Instant::now() + Duration::from_millis(PATIENCE_MS.into());
+        loop {
+            let Err(error) = self.find(css).await.click().await else { return };
+            let (is_gone, is_behind) = (
+                error.is_stale_element_reference(),
+                error.to_string().contains("click intercepted"),
+            );
+            if Instant::now() > end || !(is_gone || is_behind) {
+                panic!("{css}: {error}");
+            }
+            let css = Value::from(css);
+            self.run(&format!(
+                "document.querySelector({css})?.scrollIntoView({{ block: 'center' }})"
+            ))
+            .await;
+        }
     }
 
     /// Types into what has the focus. Keys without a letter have characters of their own: see
@@ -168,6 +197,18 @@ impl Browser {
         for key in keys.chars() {
             actions =
                 actions.then(KeyAction::Down { value: key }).then(KeyAction::Up { value: key });
+        }
+        self.client.perform_actions(actions).await.expect("the keys cannot be pressed");
+    }
+
+    /// Presses keys together: each is held until the last is pressed.
+    pub async fn chord(&self, keys: &str) {
+        let mut actions = KeyActions::new("keyboard".to_owned());
+        for key in keys.chars() {
+            actions = actions.then(KeyAction::Down { value: key });
+        }
+        for key in keys.chars().rev() {
+            actions = actions.then(KeyAction::Up { value: key });
         }
         self.client.perform_actions(actions).await.expect("the keys cannot be pressed");
     }

@@ -24,7 +24,9 @@
     reason = "this is a part of tests: what cannot be done has failed"
 )]
 
+mod axe;
 mod browser;
 mod driver;
 
+pub use self::axe::axe;
 pub use self::browser::{Browser, Scheme, test};

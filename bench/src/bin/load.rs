@@ -1,5 +1,5 @@
 //! Measures a server that has much to do: sessions that are alive, sessions that are parked, what an
-//! approval takes, how many subscribers are told how fast, and how all of it grows.
+//! approval takes, how many subscribers are told how fast, and how all of it grows; and its web page.
 //!
 //! It prints what it measured, and exits with 1 when something was lost on the way.
 #![expect(clippy::print_stderr, reason = "this is a program with a report")]

@@ -141,12 +141,13 @@ struct Copy {
     entries: Vec<RawJson>,
 }
 
-async fn open(stage: &Stage) -> Result<SqliteStore, Failure> {
+/// The store of a server that does not run.
+pub(super) async fn open(stage: &Stage) -> Result<SqliteStore, Failure> {
     Ok(SqliteStore::open(stage.host.data.join(STORE), Arc::new(Bus::new())).await?)
 }
 
 /// What looks like a UUID.
-fn names_in(text: &str) -> Vec<String> {
+pub(super) fn names_in(text: &str) -> Vec<String> {
     const LONG: usize = 36;
     let is_name = |window: &[u8]| {
         window.iter().enumerate().all(|(place, byte)| match place {

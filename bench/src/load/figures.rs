@@ -31,6 +31,10 @@ impl Times {
         self.below(500)
     }
 
+    pub(super) fn p95(&self) -> Duration {
+        self.below(950)
+    }
+
     pub(super) fn p99(&self) -> Duration {
         self.below(990)
     }
@@ -67,6 +71,7 @@ mod tests {
     fn of_a_hundred_times_the_last_but_one_is_the_99th() {
         let times: Times = (1..=100).rev().map(Duration::from_millis).collect();
         assert_eq!(times.p50(), Duration::from_millis(50));
+        assert_eq!(times.p95(), Duration::from_millis(95));
         assert_eq!(times.p99(), Duration::from_millis(99));
         assert_eq!(times.most(), Duration::from_millis(100));
         assert_eq!(Times::default().p99(), Duration::ZERO);

@@ -1,8 +1,8 @@
 //! The load test: what a server takes that has much to do.
 //!
 //! The server is a process of its own, the CLI is the simulated one, and everything goes over the
-//! API. The one exception is said where it is made (`copies.rs`): a hundred thousand parked sessions
-//! are put into the data folder beforehand.
+//! API. The exceptions are said where they are made: a hundred thousand parked sessions (`copies.rs`), and
+//! sessions with ten thousand messages (`page/long.rs`), are put into the data folder beforehand.
 
 mod copies;
 mod fanout;
@@ -10,6 +10,7 @@ mod figures;
 mod latency;
 mod live;
 mod operations;
+mod page;
 mod proc;
 mod report;
 mod script;
@@ -40,6 +41,8 @@ enum Measure {
     Fanout,
     /// The same work with ever more sessions in the store
     Growth,
+    /// The web page: its weight, a long session, what is said until it is on the screen
+    Page,
 }
 
 /// Measure a server that has much to do
@@ -72,6 +75,12 @@ pub struct Options {
     /// How many sessions are really run, and really parked, to be answered
     #[arg(long, default_value_t = 50)]
     answers: u64,
+    /// How many messages a long session has
+    #[arg(long, default_value_t = 10_000)]
+    messages: u64,
+    /// How many pieces of what is said are timed on their way to the screen, at each pace
+    #[arg(long, default_value_t = 400)]
+    pieces: u64,
     /// Write JSON
     #[arg(long)]
     json: bool,
@@ -108,6 +117,9 @@ pub async fn run(options: &Options) -> Result<bool, Failure> {
     let growth = if options.wants(Measure::Growth) { options.growth.clone() } else { Vec::new() };
     if parked.is_some() || !growth.is_empty() {
         Box::pin(stored::measure(options, parked, &growth, &mut report)).await?;
+    }
+    if options.wants(Measure::Page) {
+        Box::pin(page::measure(options, &mut report)).await?;
     }
     Ok(report.finish(began.elapsed()))
 }

@@ -127,6 +127,13 @@ impl Report {
         }
     }
 
+    /// Looks whether there is less of something than there may be.
+    pub(super) fn expect_below(&mut self, what: &str, bound: u64, found: u64) {
+        if found >= bound {
+            self.wrong.push(format!("{what}: {found}, which is not below {bound}"));
+        }
+    }
+
     /// Prints what was not yet, and says whether nothing was wrong.
     pub(super) fn finish(&self, took: Duration) -> bool {
         if self.at_once {

@@ -4,6 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
+use countersign_lab::script::Script;
 use countersign_lab::{Lab, Program, Version};
 use countersign_server::access::first::read_token;
 use countersign_server::api::view::EventView;
@@ -15,7 +16,9 @@ use tempfile::TempDir;
 use tokio::task::JoinSet;
 
 use super::{Failure, Options, report, script};
-use crate::host::{Host, Running, free_address, simulated, simulated_with_stamps};
+use crate::host::{
+    Host, Running, free_address, simulated, simulated_with_a_clock, simulated_with_stamps,
+};
 use crate::random::Random;
 
 /// How long something may take that happens soon, or never.
@@ -46,16 +49,21 @@ pub(super) struct Served {
 impl Stage {
     /// With the simulated CLI.
     pub(super) async fn open(options: &Options) -> Result<Self, Failure> {
-        Self::with(options, simulated(version())?).await
+        Self::with(options, simulated(version())?, script::script()?).await
     }
 
     /// With the simulated CLI that notes when it asks and when it is answered.
     pub(super) async fn with_stamps(options: &Options) -> Result<Self, Failure> {
-        Self::with(options, simulated_with_stamps(version())?).await
+        Self::with(options, simulated_with_stamps(version())?, script::script()?).await
     }
 
-    async fn with(options: &Options, program: Program) -> Result<Self, Failure> {
-        let lab = Lab::builder(program, script::script()?).start().await?;
+    /// With the simulated CLI that says what time it is, and what its model says beside that.
+    pub(super) async fn with_a_clock(options: &Options, script: Script) -> Result<Self, Failure> {
+        Self::with(options, simulated_with_a_clock(version())?, script).await
+    }
+
+    async fn with(options: &Options, program: Program, script: Script) -> Result<Self, Failure> {
+        let lab = Lab::builder(program, script).start().await?;
         let folder = tempfile::Builder::new().prefix("countersign-load-").tempdir()?;
         let (cli, environment) = lab.for_a_client()?;
         // The ports are others than those of a run at the same time.

@@ -70,6 +70,12 @@ impl Subscriber {
         Ok(self.told)
     }
 
+    /// What comes, as it comes.
+    #[cfg(feature = "browser")]
+    pub(super) fn into_pieces(self) -> Pieces {
+        self.pieces
+    }
+
     fn take(&mut self, piece: &[u8]) {
         self.told.bytes += piece.len() as u64;
         let mut lines = piece.split_inclusive(|byte| *byte == b'\n');

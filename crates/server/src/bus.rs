@@ -1,7 +1,8 @@
 //! Who is told of what happens: subscribers of one session, and of all.
 //!
-//! What is on the bus is on disk, but for deltas, which are live only. The bus keeps nothing: a
-//! subscriber that is too slow is told so, and reads the log.
+//! What is on the bus is on disk, but for deltas, which are live only. The bus keeps nothing but the
+//! pieces of what is being said in this moment, for those who come in the middle of it: a subscriber that
+//! is too slow is told so, and reads the log.
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -14,6 +15,10 @@ use crate::session::{Event, Happening, Head};
 
 /// How much may wait for a subscriber, before it is told that it is too slow.
 const BACKLOG: usize = 1024;
+
+/// How much of what is being said in a session is kept, in bytes. Who comes in the middle of something
+/// longer sees it when it is whole.
+const PIECES: usize = 1 << 20;
 
 /// With how many watched sessions it is first looked which of them are not watched any more. Nothing
 /// tells when a subscriber goes, and a session in which nothing happens is never told anything.
@@ -33,6 +38,8 @@ pub enum News {
     Delta {
         /// The session.
         session: SessionId,
+        /// It came after this event.
+        after: u64,
         /// The frame of the CLI, as JSON.
         frame: Arc<str>,
     },
@@ -49,6 +56,43 @@ impl News {
     }
 }
 
+/// What is being said in a session, in the pieces in which it came.
+#[derive(Clone, Debug, Default)]
+pub struct Pieces {
+    /// They came after this event.
+    pub after: u64,
+    /// The frames of the CLI, as JSON.
+    pub frames: Vec<Arc<str>>,
+    bytes: usize,
+}
+
+impl Pieces {
+    fn add(&mut self, frame: &Arc<str>) {
+        self.bytes = self.bytes.saturating_add(frame.len());
+        if self.bytes <= PIECES {
+            self.frames.push(Arc::clone(frame));
+        } else {
+            self.frames.clear();
+        }
+    }
+}
+
+/// Whether what was being said is said with this, or never will be.
+#[must_use]
+pub fn ends_pieces(happening: &Happening) -> bool {
+    match happening {
+        // Its type is the first key of every frame. What an agent says ends nothing: the pieces are of
+        // the main conversation. In a text, the quotes of the other key would be escaped.
+        Happening::Frame(frame) => {
+            let line = frame.line.as_str();
+            line.get(..40).unwrap_or_default().contains("\"assistant\"")
+                && !line.contains("\"parent_tool_use_id\":\"")
+        }
+        Happening::TurnEnded(_) | Happening::ProcessEnded(_) | Happening::Deleted(_) => true,
+        _ => false,
+    }
+}
+
 /// Who is told of what happens.
 #[derive(Debug)]
 pub struct Bus {
@@ -61,6 +105,8 @@ pub struct Bus {
 #[derive(Debug)]
 struct Watched {
     senders: HashMap<SessionId, broadcast::Sender<News>>,
+    /// What is being said, by session.
+    pieces: HashMap<SessionId, Pieces>,
     /// With how many those are taken out that nobody watches any more.
     sweep_at: usize,
 }
@@ -72,6 +118,15 @@ impl Watched {
             self.sweep_at = SWEEP.max(2 * self.senders.len());
         }
         self.senders.entry(session).or_insert_with(|| broadcast::Sender::new(BACKLOG))
+    }
+
+    fn tell(&mut self, news: &News) {
+        let session = news.session();
+        if let Some(sender) = self.senders.get(&session)
+            && sender.send(news.clone()).is_err()
+        {
+            self.senders.remove(&session);
+        }
     }
 }
 
@@ -122,7 +177,8 @@ impl Counters {
 impl Default for Bus {
     fn default() -> Self {
         let all = broadcast::Sender::new(BACKLOG);
-        let sessions = Watched { senders: HashMap::new(), sweep_at: SWEEP };
+        let (senders, pieces) = (HashMap::new(), HashMap::new());
+        let sessions = Watched { senders, pieces, sweep_at: SWEEP };
         Self { all, sessions: Mutex::new(sessions), counters: Counters::default() }
     }
 }
@@ -137,15 +193,21 @@ impl Bus {
     /// Tells of events that are on disk. Called by the store, in the order of their positions.
     pub fn publish(&self, event: Arc<Event>, head: Arc<Head>) {
         self.counters.count(&event.happening);
+        if ends_pieces(&event.happening) {
+            self.watched().pieces.remove(&event.session);
+        }
         let news = News::Event { event, head };
         self.tell_session(&news);
         // An error means that nobody listens.
         drop(self.all.send(news));
     }
 
-    /// Tells the subscribers of one session of a piece of a message.
-    pub fn publish_delta(&self, session: SessionId, frame: Arc<str>) {
-        self.tell_session(&News::Delta { session, frame });
+    /// Tells the subscribers of one session of a piece of a message, which came after this event.
+    pub fn publish_delta(&self, session: SessionId, after: u64, frame: Arc<str>) {
+        let mut watched = self.watched();
+        let pieces = watched.pieces.entry(session);
+        pieces.or_insert_with(|| Pieces { after, ..Pieces::default() }).add(&frame);
+        watched.tell(&News::Delta { session, after, frame });
     }
 
     /// How much was told.
@@ -170,13 +232,7 @@ impl Bus {
     }
 
     fn tell_session(&self, news: &News) {
-        let mut watched = self.watched();
-        let session = news.session();
-        if let Some(sender) = watched.senders.get(&session)
-            && sender.send(news.clone()).is_err()
-        {
-            watched.senders.remove(&session);
-        }
+        self.watched().tell(news);
     }
 
     fn watched(&self) -> MutexGuard<'_, Watched> {
@@ -189,6 +245,14 @@ impl Bus {
         self.watched().sender(session).subscribe()
     }
 
+    /// Subscribes to one session, and gives what is being said in it: what comes next goes on from there.
+    #[must_use]
+    pub fn subscribe_saying(&self, session: SessionId) -> (Pieces, broadcast::Receiver<News>) {
+        let mut watched = self.watched();
+        let pieces = watched.pieces.get(&session).cloned().unwrap_or_default();
+        (pieces, watched.sender(session).subscribe())
+    }
+
     /// Subscribes to the events of all sessions, without pieces of messages.
     #[must_use]
     pub fn subscribe_all(&self) -> broadcast::Receiver<News> {
@@ -198,8 +262,35 @@ impl Bus {
 
 #[cfg(test)]
 mod tests {
-    use super::{Bus, SWEEP};
+    use std::sync::Arc;
+
+    use super::{Bus, News, PIECES, SWEEP, ends_pieces};
     use crate::id::SessionId;
+    use crate::session::{Frame, Happening};
+
+    #[test]
+    fn who_comes_in_the_middle_is_given_the_pieces_until_the_whole_comes() {
+        let (bus, session) = (Bus::new(), SessionId::new());
+        let piece = |text: &str| bus.publish_delta(session, 7, Arc::from(text));
+        piece("one");
+        piece("two");
+        let (pieces, mut news) = bus.subscribe_saying(session);
+        assert_eq!(
+            (pieces.after, pieces.frames.iter().map(|f| &**f).collect::<Vec<_>>()),
+            (7, vec!["one", "two"])
+        );
+        piece("three");
+        assert!(matches!(news.try_recv(), Ok(News::Delta { frame, .. }) if &*frame == "three"));
+        assert!(news.try_recv().is_err(), "nothing comes twice");
+        let says = |agent: &str| {
+            let line = format!(r#"{{"type":"assistant","parent_tool_use_id":{agent}}}"#);
+            Happening::Frame(Frame { generation: 1, line: line.parse().unwrap() })
+        };
+        assert!(!ends_pieces(&says("\"toolu_1\"")), "an agent says something else");
+        assert!(ends_pieces(&says("null")));
+        piece(&"x".repeat(PIECES));
+        assert!(bus.subscribe_saying(session).0.frames.is_empty(), "it is too long to be kept");
+    }
 
     #[test]
     fn sessions_that_nobody_watches_any_more_are_forgotten() {

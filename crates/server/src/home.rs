@@ -1,7 +1,7 @@
-//! What a browser sees that is signed in.
+//! What a browser sees that is signed in, at a server that was given no pages.
 //!
-//! It is one page for every address that links name, until each has its own: it says that the browser is
-//! let in, what can be read with it, and how to decide from a terminal.
+//! It is one page for every address that links name: it says that the browser is let in, what can be read
+//! with it, and how to decide from a terminal.
 
 use axum::Router;
 use axum::response::Html;

@@ -79,12 +79,34 @@ pub struct Server {
     retention: Retention,
 }
 
+/// Pages that a server has beside its API.
+#[derive(Debug, Default)]
+pub struct Pages {
+    /// Those for everybody: nothing in them may be secret.
+    pub open: Router,
+    /// Those for people who are signed in.
+    pub closed: Router,
+}
+
 impl Server {
-    /// Opens the store, goes on with every session that has something to do, and listens.
+    /// Starts a server without pages of its own, for programs: see [`start_with`](Self::start_with).
     ///
     /// # Errors
     /// When the store, the data folder or the address cannot be had.
     pub async fn start(config: &Config) -> Result<Self, StartError> {
+        let plain = |_: &Api| Pages { open: Router::new(), closed: home::routes() };
+        Self::start_with(config, plain).await
+    }
+
+    /// Opens the store, goes on with every session that has something to do, and listens. It has these
+    /// pages beside its API.
+    ///
+    /// # Errors
+    /// When the store, the data folder or the address cannot be had.
+    pub async fn start_with(
+        config: &Config,
+        pages: impl FnOnce(&Api) -> Pages,
+    ) -> Result<Self, StartError> {
         make_private(&config.data)?;
         let private = config.data.join(PRIVATE);
         let roots = Roots::new(&config.roots)?;
@@ -127,7 +149,7 @@ impl Server {
             body: config.limits.body,
             request: config.limits.request,
         };
-        let routes = routes(&api, &access, shell, metrics);
+        let routes = routes(&api, &access, shell, metrics, pages(&api));
         let (data, retention) = (config.data.clone(), config.retention.clone());
         Ok(Self { listening, routes, hub, access, webhooks, url, data, token_file, retention })
     }
@@ -285,14 +307,20 @@ impl Readiness for Ready {
 }
 
 /// All routes. Those that [`api::document`] describes are the same.
-fn routes(api: &Api, access: &Arc<Access>, shell: Shell, metrics: Arc<Metrics>) -> Router {
+fn routes(
+    api: &Api,
+    access: &Arc<Access>,
+    shell: Shell,
+    metrics: Arc<Metrics>,
+    pages: Pages,
+) -> Router {
     let ready = Arc::new(Ready(Arc::clone(api.service.hub())));
     let open = health::routes(ready).merge(access::login::routes().with_state(Arc::clone(access)));
     let closed = OpenApiRouter::new()
         .merge(access::api::routes().with_state(Arc::clone(access)))
         .nest("/api/v1", api::routes().with_state(api.clone()));
     shell.around(
-        open.into(),
-        Router::from(closed).merge(metrics::routes(metrics)).merge(home::routes()),
+        Router::from(open).merge(pages.open),
+        Router::from(closed).merge(metrics::routes(metrics)).merge(pages.closed),
     )
 }

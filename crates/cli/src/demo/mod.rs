@@ -115,7 +115,11 @@ impl Args {
     async fn stage(&self, config: &Config) -> Result<Stage, Failure> {
         let (early, late): (Vec<_>, Vec<_>) =
             Part::all(self.real).into_iter().partition(|part| part.is_parked);
-        let start = || async { Server::start(config).await.map_err(|error| not_started(&error)) };
+        let start = || async {
+            Server::start_with(config, countersign_page::routes)
+                .await
+                .map_err(|error| not_started(&error))
+        };
         let mut sessions = Vec::new();
         let first = start().await?;
         begin(&first, &early, config, &mut sessions).await?;

@@ -75,7 +75,7 @@ impl Args {
         let code = runtime.block_on(async {
             let mut signals = Signals::new()?;
             let started = tokio::select! {
-                started = Server::start(config) => started,
+                started = Server::start_with(config, countersign_page::routes) => started,
                 Asks::Stop(code) = signals.next() => return Ok(ExitCode::from(code)),
             };
             let server = started.map_err(|error| not_started(&error))?;

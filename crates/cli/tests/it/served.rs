@@ -29,7 +29,11 @@ impl Served {
 
     /// The same, with variables and arguments of its own.
     pub(crate) fn with(script: &str, variables: &[(&str, &str)], arguments: &[&str]) -> Self {
-        let folder = place(script);
+        Self::of(place(script), variables, arguments)
+    }
+
+    /// A server with everything in this folder: a CLI, and a folder to work in.
+    pub(crate) fn of(folder: TempDir, variables: &[(&str, &str)], arguments: &[&str]) -> Self {
         let mut served = Self { folder, child: None, url: String::new(), told: Value::Null };
         served.start(variables, arguments);
         served

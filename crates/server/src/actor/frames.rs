@@ -9,6 +9,7 @@ use countersign::protocol::system::{SystemMessage, TaskStatus};
 use countersign::protocol::{FromCli, RawJson};
 use countersign::{LimitReached, Message, Saying, Snapshot};
 
+use super::files::changed_file;
 use crate::id::{ApprovalId, ConversationId, MessageId, TurnId};
 use crate::session::{
     ApprovalClosed, ApprovalKind, By, CallOutcome, ConversationChanged, Frame, Happening, Head,
@@ -213,6 +214,9 @@ fn after(frame: &FromCli, head: &Head, watching: &mut Watching, happens: &mut Ve
                         CallOutcome::Ran
                     };
                     decided(head, watching, call, outcome, happens);
+                    if outcome == CallOutcome::Ran {
+                        happens.extend(changed_file(call, user.tool_use_result.as_ref()));
+                    }
                 }
             }
         }
@@ -369,6 +373,13 @@ fn reason(result: &ResultMessage) -> String {
     said.map_or_else(|| result.subtype.to_string(), |text| text.chars().take(2000).collect())
 }
 
+/// How many tokens the context of the model can have that did most of the work.
+fn context_window(result: &ResultMessage) -> u64 {
+    let models = result.model_usage.iter().flatten().map(|(_, usage)| usage);
+    let most = models.max_by_key(|usage| usage.output_tokens);
+    most.and_then(|usage| usage.context_window).unwrap_or_default()
+}
+
 fn used(result: &ResultMessage, head: &Head, watching: &Watching) -> Used {
     let total = result.total_cost_usd.as_ref().map_or(0.0, |cost| cost.as_f64());
     let before = &head.usage;
@@ -387,6 +398,7 @@ fn used(result: &ResultMessage, head: &Head, watching: &Watching) -> Used {
             + count(|usage| usage.cache_read_input_tokens),
         output_tokens: count(|usage| usage.output_tokens),
         context_tokens: watching.context_tokens,
+        context_window: context_window(result),
         model_calls: result.num_turns.unwrap_or_default(),
         duration_ms: result.duration_ms.as_ref().map_or(0, |ms| ms.as_f64() as u64),
     }

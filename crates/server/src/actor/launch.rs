@@ -130,6 +130,8 @@ impl Launch {
             }
             builder = builder.allow_dangerously_skip_permissions();
         }
+        let wire = hub.wire_of(head.id);
+        builder = builder.on_line(move |way, line| wire.passed(way, line));
         builder = desk.serve(builder);
         if settings.mirror {
             let version = builder.version().await.map_err(NotOpened::from)?;
@@ -254,7 +256,7 @@ async fn fork(builder: SessionBuilder, conversation: &str) -> Result<Session, No
 pub(super) async fn missing(hub: &Hub, head: &Head, messages: &[MessageId]) -> Vec<MessageId> {
     let id = CliSession::from(head.conversation.id.to_string());
     // Where it is not known what the CLI has, nothing is given to it a second time.
-    let Some(home) = config_home(hub) else { return Vec::new() };
+    let Some(home) = hub.settings().config_home() else { return Vec::new() };
     let (in_file, all) = (id.clone(), messages.to_vec());
     let look = move || -> Vec<MessageId> {
         let found = Sessions::at(home).messages(&in_file, &MessageOptions::new());
@@ -290,7 +292,7 @@ pub(super) struct CallResult {
 /// the store.
 pub(super) async fn result_of(hub: &Hub, head: &Head, call: &str) -> Option<CallResult> {
     let id = CliSession::from(head.conversation.id.to_string());
-    let (home, in_file, wanted) = (config_home(hub)?, id.clone(), call.to_owned());
+    let (home, in_file, wanted) = (hub.settings().config_home()?, id.clone(), call.to_owned());
     let look = move || {
         let found = Sessions::at(home).messages(&in_file, &MessageOptions::new()).ok()?;
         found.flatten().find_map(|stored| result_in(&stored.raw, &wanted))
@@ -421,28 +423,9 @@ fn with_options(mut builder: SessionBuilder, head: &Head) -> Result<SessionBuild
     Ok(builder)
 }
 
-/// A variable of the CLI's environment.
-fn variable(hub: &Hub, name: &str) -> Option<std::path::PathBuf> {
-    let settings = hub.settings();
-    let set = settings.variables.iter().rev().find(|(known, _)| known == name);
-    if let Some((_, value)) = set {
-        return Some(value.into());
-    }
-    match &settings.environment {
-        countersign::Environment::Replace(variables) => {
-            variables.get(std::ffi::OsStr::new(name)).map(Into::into)
-        }
-        _ => std::env::var_os(name).map(Into::into),
-    }
-}
-
-fn config_home(hub: &Hub) -> Option<std::path::PathBuf> {
-    variable(hub, "CLAUDE_CONFIG_DIR").or_else(|| Some(variable(hub, "HOME")?.join(".claude")))
-}
-
 fn config_source(hub: &Hub) -> Option<ConfigSource> {
-    match variable(hub, "CLAUDE_CONFIG_DIR") {
+    match hub.settings().variable("CLAUDE_CONFIG_DIR") {
         Some(folder) => Some(ConfigSource::at(folder)),
-        None => variable(hub, "HOME").map(ConfigSource::of_home),
+        None => hub.settings().variable("HOME").map(ConfigSource::of_home),
     }
 }

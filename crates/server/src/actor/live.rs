@@ -473,6 +473,7 @@ impl Actor {
         session: &mut Session,
     ) -> Result<(), Leave> {
         self.watching.has_spoken = true;
+        self.hub.process_spoke(self.id);
         let mut head = Head::clone(&self.head);
         let mut happens = Vec::new();
         let mut next = Some(first);
@@ -485,12 +486,12 @@ impl Actor {
                 Heard::Nothing => {}
                 Heard::Delta(line) => {
                     if happens.is_empty() {
-                        self.hub.bus().publish_delta(self.id, Arc::from(line));
+                        self.hub.bus().publish_delta(self.id, self.head.seq, Arc::from(line));
                     } else {
                         // In its place: not before what came before it.
                         self.flush(&mut happens).await?;
                         head = Head::clone(&self.head);
-                        self.hub.bus().publish_delta(self.id, Arc::from(line));
+                        self.hub.bus().publish_delta(self.id, self.head.seq, Arc::from(line));
                     }
                 }
                 Heard::Happens(more) => {

@@ -6,6 +6,7 @@
 
 mod delivery;
 mod desk;
+mod files;
 mod frames;
 mod launch;
 mod live;
@@ -174,6 +175,7 @@ pub(crate) async fn run(hub: &Arc<Hub>, id: SessionId, poke: Arc<Notify>, slot: 
         leaving: None,
     };
     let leave = actor.live().await;
+    hub.process_ended(id);
     actor.end(leave).await;
 }
 
@@ -184,6 +186,7 @@ impl Actor {
             Ok(session) => session,
             Err(leave) => return leave,
         };
+        self.hub.process_began(self.id, session.handle());
         let leave = self.attend(&mut session).await;
         // Nothing is said of a process that is gone while it may still do something.
         session.handle().kill().await;

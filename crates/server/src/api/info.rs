@@ -13,6 +13,7 @@ use super::sessions::{before, done};
 use super::view::Nothing;
 use super::{Api, Command};
 use crate::access::{Admin, Read};
+use crate::hub::Model;
 use crate::service::Carried;
 use crate::store::{AuditEntry, Totals};
 use crate::web::extract::Json;
@@ -45,6 +46,9 @@ pub struct ServerInfo {
     pub waiting_for_process: usize,
     /// Whether sessions may be in the mode in which next to nothing is asked for.
     pub allow_bypass: bool,
+    /// The models that sessions can use, as the CLI that was started last has told; none before that.
+    #[serde(default)]
+    pub models: Vec<Model>,
     /// After how many seconds what nobody answers is refused; never if absent.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub approval_expiry_seconds: Option<u64>,
@@ -75,6 +79,7 @@ pub(super) async fn show(State(api): State<Api>, _: Read) -> Json<ServerInfo> {
         live_processes_at_most: settings.live_processes,
         waiting_for_process: hub.waiting_for_process(),
         allow_bypass: settings.allow_bypass,
+        models: hub.models(),
         approval_expiry_seconds: settings.expiry.map(|expiry| expiry.as_secs()),
     })
 }

@@ -15,6 +15,7 @@ mod events;
 mod info;
 mod messages;
 mod plans;
+mod process;
 mod sessions;
 pub mod shape;
 mod stream;
@@ -67,6 +68,9 @@ pub fn routes() -> OpenApiRouter<Api> {
         .routes(routes!(stream::of_all))
         .routes(routes!(stream::of_inbox))
         .routes(routes!(plans::of_session))
+        .routes(routes!(process::show))
+        .routes(routes!(process::wire))
+        .routes(routes!(process::rules))
         .routes(routes!(approvals::inbox))
         .routes(routes!(approvals::list))
         .routes(routes!(approvals::show))

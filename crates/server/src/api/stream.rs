@@ -154,13 +154,7 @@ fn respond(
     from: From,
     head: Option<&Head>,
 ) -> Result<Response, Problem> {
-    let open = api.streams.open(identity.token()).ok_or_else(|| {
-        let most = api.streams.most();
-        let detail = format!("this token has {most} streams open, which is as many as it may have");
-        Problem::new(TOO_MANY_STREAMS).detail(detail).retry_after(RETRY)
-    })?;
     let hub = Arc::clone(api.service.hub());
-    let stop = hub.closing().clone();
     // So that it is known after what the stream begins: whoever loses the connection before anything
     // happens can go on from there.
     let From { after, reset } = from;
@@ -173,14 +167,36 @@ fn respond(
     let told = head.map_or(0, |head| head.seq);
     let (last, behind) = (after, true);
     let follower = Follower { hub, about, news, last, behind, ready, head: None, told };
-    // Whoever is not let in any more hears nothing more.
-    let ended = Arc::clone(&api.access).shut_out(identity);
-    let events = follower.into_stream().take_until(ended).map(move |frame| {
-        // It counts for as long as the stream is there.
-        let _counts = &open;
-        frame
-    });
-    Ok(sse::response(events, stop))
+    api.streamed(identity, follower.into_stream())
+}
+
+impl Api {
+    /// The answer that sends somebody these events, for as long as they are let in and the server does
+    /// not stop.
+    ///
+    /// # Errors
+    /// When they have as many streams as they may have.
+    pub fn streamed(
+        &self,
+        identity: Identity,
+        frames: impl Stream<Item = Frame> + Send + 'static,
+    ) -> Result<Response, Problem> {
+        let open = self.streams.open(identity.token()).ok_or_else(|| {
+            let most = self.streams.most();
+            let detail =
+                format!("this token has {most} streams open, which is as many as it may have");
+            Problem::new(TOO_MANY_STREAMS).detail(detail).retry_after(RETRY)
+        })?;
+        let stop = self.service.hub().closing().clone();
+        // Whoever is not let in any more hears nothing more.
+        let ended = Arc::clone(&self.access).shut_out(identity);
+        let frames = frames.take_until(ended).map(move |frame| {
+            // It counts for as long as the stream is there.
+            let _counts = &open;
+            frame
+        });
+        Ok(sse::response(frames, stop))
+    }
 }
 
 /// Somebody who reads a stream.

@@ -82,6 +82,30 @@ pub struct ListSessions {
     pub limit: Option<usize>,
 }
 
+/// The process of a session.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+pub struct ProcessView {
+    /// Whether there is one.
+    pub is_alive: bool,
+    /// When it last said something.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = Option<String>, format = DateTime)]
+    pub last_line: Option<Timestamp>,
+    /// How many frames came of it that are of no kind that is known.
+    pub unknown_frames: u64,
+    /// Its slash commands.
+    pub commands: Vec<SlashCommand>,
+}
+
+/// A slash command of the CLI.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+pub struct SlashCommand {
+    /// Its name, without the slash.
+    pub name: String,
+    /// What it is for.
+    pub description: String,
+}
+
 /// Which approvals are wanted.
 #[derive(Clone, Debug, Default, Serialize, Deserialize, IntoParams)]
 #[serde(deny_unknown_fields, default)]

@@ -9,10 +9,13 @@ use super::call::Call;
 use super::{Client, ClientError};
 use crate::api::view::{
     EditMessage, Events, Interrupt, ListAllEvents, ListEvents, ListSessions, OrderMessages,
-    PlanRound, SessionView, SetArchived, SetLabels, SetMode, SetModel, SetTitle,
+    PlanRound, ProcessView, SessionView, SetArchived, SetLabels, SetMode, SetModel, SetTitle,
 };
+use crate::hub::WireLines;
 use crate::id::{MessageId, SessionId, TurnId};
-use crate::service::{ForkSession, MessageTaken, NewMessage, NewSession, Noted, SessionMade};
+use crate::service::{
+    ForkSession, MessageTaken, NewMessage, NewSession, Noted, RulesInForce, SessionMade,
+};
 use crate::session::MessageContent;
 use crate::store::{Page, StoredMessage};
 
@@ -39,6 +42,30 @@ impl Client {
     /// When there is none.
     pub async fn session(&self, session: SessionId) -> Result<SessionView, ClientError> {
         self.call(Call::get(format!("/sessions/{session}"))).await
+    }
+
+    /// What is known of the process of a session, beside what its log says.
+    ///
+    /// # Errors
+    /// When there is no such session.
+    pub async fn process(&self, session: SessionId) -> Result<ProcessView, ClientError> {
+        self.call(Call::get(format!("/sessions/{session}/process"))).await
+    }
+
+    /// The rules in force for a session, and where each came from.
+    ///
+    /// # Errors
+    /// When there is no such session.
+    pub async fn rules(&self, session: SessionId) -> Result<RulesInForce, ClientError> {
+        self.call(Call::get(format!("/sessions/{session}/rules"))).await
+    }
+
+    /// The last lines that passed between the server and the CLI of a session.
+    ///
+    /// # Errors
+    /// When there is no such session.
+    pub async fn wire(&self, session: SessionId) -> Result<WireLines, ClientError> {
+        self.call(Call::get(format!("/sessions/{session}/wire"))).await
     }
 
     /// Deletes a session with everything that it had. What was decided in it stays in the audit.

@@ -3,11 +3,13 @@
 //! A session has a task while there is something to be done about it, and is nothing but rows
 //! otherwise. What has to be done follows from its head; whoever changes that calls [`Hub::poke`].
 
+mod alive;
 mod attend;
 mod metrics;
 mod recover;
 mod settings;
 mod slots;
+mod wire;
 
 use std::collections::HashMap;
 use std::panic::AssertUnwindSafe;
@@ -15,15 +17,22 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
+use countersign::SessionHandle;
 use futures_util::FutureExt as _;
+use jiff::Timestamp;
 use tokio::sync::Notify;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
+use self::alive::Processes;
+pub use self::alive::{Alive, Model};
 pub use self::settings::Settings;
 pub(crate) use self::slots::Need;
 pub(crate) use self::slots::Slot;
 use self::slots::Slots;
+pub(crate) use self::wire::Wire;
+use self::wire::Wires;
+pub use self::wire::{WireLine, WireLines};
 use crate::bus::Bus;
 use crate::id::SessionId;
 use crate::session::{Happening, Head};
@@ -44,6 +53,8 @@ pub struct Hub {
     /// How many sessions wait for a process.
     waiting: AtomicUsize,
     attended: Mutex<HashMap<SessionId, Attended>>,
+    processes: Processes,
+    wires: Wires,
     tasks: TaskTracker,
     /// No process is started any more.
     closing: CancellationToken,
@@ -70,6 +81,8 @@ impl Hub {
             slots,
             waiting: AtomicUsize::new(0),
             attended: Mutex::default(),
+            processes: Processes::default(),
+            wires: Wires::default(),
             tasks: TaskTracker::new(),
             closing: CancellationToken::new(),
             ending: CancellationToken::new(),
@@ -92,6 +105,49 @@ impl Hub {
     #[must_use]
     pub const fn settings(&self) -> &Settings {
         &self.settings
+    }
+
+    /// What is known of the process of a session, if it has one.
+    #[must_use]
+    pub fn alive(&self, session: SessionId) -> Option<Alive> {
+        self.processes.alive(session)
+    }
+
+    /// The models that sessions can use, as the CLI that was started last has told; none before that.
+    #[must_use]
+    pub fn models(&self) -> Vec<Model> {
+        self.processes.models()
+    }
+
+    /// The last lines that passed between the server and the CLI of a session.
+    #[must_use]
+    pub fn wire(&self, session: SessionId) -> WireLines {
+        self.wires.lines(session)
+    }
+
+    /// What keeps the lines of a process that is to begin.
+    pub(crate) fn wire_of(&self, session: SessionId) -> Arc<Wire> {
+        self.wires.of(session)
+    }
+
+    /// A session is gone, and with it what is kept beside the log.
+    pub(crate) fn forget(&self, session: SessionId) {
+        self.wires.forget(session);
+    }
+
+    /// A process is there.
+    pub(crate) fn process_began(&self, session: SessionId, handle: SessionHandle) {
+        self.processes.began(session, handle);
+    }
+
+    /// A process has said something.
+    pub(crate) fn process_spoke(&self, session: SessionId) {
+        self.processes.spoke(session, Timestamp::now());
+    }
+
+    /// A process is gone.
+    pub(crate) fn process_ended(&self, session: SessionId) {
+        self.processes.ended(session);
     }
 
     /// How many processes there are.
@@ -130,6 +186,7 @@ impl Hub {
     /// task, and that counts as a failure, so that it is not tried for ever.
     async fn has_panicked(self: &Arc<Self>, session: SessionId) {
         tracing::error!(%session, "the task of a session has panicked");
+        self.process_ended(session);
         let mut is_lost = false;
         if let Ok(Some(head)) = self.store.head(session).await
             && head.process.is_there()

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use countersign::Environment;
+use countersign::cli::{FindError, FindOptions};
 
 use crate::access::{Clock, SystemClock};
 use crate::config::Roots;
@@ -47,6 +48,40 @@ pub struct Settings {
     pub mirror: bool,
     /// The clock on the wall, for what has to count through restarts.
     pub clock: Arc<dyn Clock>,
+}
+
+impl Settings {
+    /// Looks for the CLI that sessions would be started with.
+    ///
+    /// # Errors
+    /// When it is not there: no session can start.
+    pub fn find_cli(&self) -> Result<PathBuf, FindError> {
+        let mut options = FindOptions::from_env();
+        options.explicit.clone_from(&self.cli);
+        options.find()
+    }
+
+    /// A variable of the CLI's environment.
+    #[must_use]
+    pub fn variable(&self, name: &str) -> Option<PathBuf> {
+        let set = self.variables.iter().rev().find(|(known, _)| known == name);
+        if let Some((_, value)) = set {
+            return Some(value.into());
+        }
+        match &self.environment {
+            Environment::Replace(variables) => {
+                variables.get(std::ffi::OsStr::new(name)).map(Into::into)
+            }
+            _ => std::env::var_os(name).map(Into::into),
+        }
+    }
+
+    /// The folder in which the CLI keeps what is its own.
+    #[must_use]
+    pub fn config_home(&self) -> Option<PathBuf> {
+        let home = || Some(self.variable("HOME")?.join(".claude"));
+        self.variable("CLAUDE_CONFIG_DIR").or_else(home)
+    }
 }
 
 impl Default for Settings {

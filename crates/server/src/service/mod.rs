@@ -6,6 +6,7 @@
 mod approvals;
 mod error;
 mod messages;
+mod rules;
 mod sessions;
 
 use std::sync::Arc;
@@ -16,6 +17,7 @@ use utoipa::ToSchema;
 
 pub use self::error::ServiceError;
 pub use self::messages::NewMessage;
+pub use self::rules::{RuleInForce, RuleSource, RulesInForce};
 pub use self::sessions::{ForkSession, NewSession};
 use crate::config::Roots;
 use crate::hub::Hub;

@@ -277,7 +277,9 @@ impl Service {
         caller: &Caller,
         session: SessionId,
     ) -> Result<Carried<Noted>, ServiceError> {
-        self.note(caller, session, Deleted { by: caller.by.clone() }).await
+        let deleted = self.note(caller, session, Deleted { by: caller.by.clone() }).await?;
+        self.hub.forget(session);
+        Ok(deleted)
     }
 
     /// Asks for another mode.

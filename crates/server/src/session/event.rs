@@ -262,6 +262,8 @@ happenings! {
     ToolCalled = "tool.called";
     /// What became of a call about which no person was asked.
     ToolDecided = "tool.decided";
+    /// A tool has changed a file.
+    FileChanged = "file.changed";
     /// The CLI told of a limit of the account.
     LimitNoted = "limit.noted";
     /// The CLI said something.
@@ -638,6 +640,20 @@ bodies! {
         /// What decided: a rule, or the mode that was in force.
         by: By,
     }
+    /// See [`Happening::FileChanged`].
+    FileChanged {
+        /// The file, as the CLI names it.
+        path: String,
+        /// Whether it was not there before.
+        #[serde(default)]
+        is_new: bool,
+        /// How many lines were added.
+        added: u64,
+        /// How many lines were removed.
+        removed: u64,
+        /// The call that changed it.
+        tool_use_id: String,
+    }
     /// See [`Happening::LimitNoted`].
     LimitNoted {
         /// What it said.
@@ -748,6 +764,8 @@ pub struct Used {
     pub output_tokens: u64,
     /// How many tokens were in the context at the end.
     pub context_tokens: u64,
+    /// How many tokens the context can have; 0 if the CLI did not say.
+    pub context_window: u64,
     /// How often the model was called.
     pub model_calls: u64,
     /// How long it took, in milliseconds.

@@ -97,6 +97,19 @@ pub struct Head {
     pub plans: u32,
     /// What it has used.
     pub usage: Usage,
+    /// What its tools have changed in files.
+    #[serde(default)]
+    pub changes: Changes,
+}
+
+/// What the tools of a session have changed in files, all together.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[serde(default)]
+pub struct Changes {
+    /// Lines that were added.
+    pub added: u64,
+    /// Lines that were removed.
+    pub removed: u64,
 }
 
 /// A model that somebody wants.
@@ -241,6 +254,8 @@ pub struct Usage {
     pub output_tokens: u64,
     /// How many tokens were in the context when the last turn ended.
     pub context_tokens: u64,
+    /// How many tokens the context can have; 0 as long as that is not known.
+    pub context_window: u64,
     /// Turns that have ended.
     pub turns: u64,
     /// How often the model was called.

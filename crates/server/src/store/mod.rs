@@ -180,6 +180,16 @@ pub trait Store: Send + Sync {
         limit: usize,
     ) -> StoreFuture<'_, Vec<Arc<Event>>>;
 
+    /// The last events of a session before a number that are of these kinds, or of any if there are none,
+    /// newest first, at most so many and of at most [`PAGE_BYTES`].
+    fn events_of<'a>(
+        &'a self,
+        session: SessionId,
+        kinds: &'a [&'a str],
+        before: u64,
+        limit: usize,
+    ) -> StoreFuture<'a, Vec<Arc<Event>>>;
+
     /// Events of all sessions after a position, oldest first, at most so many and of at most
     /// [`PAGE_BYTES`], as with [`events`](Self::events); of these kinds, or of all kinds if there are
     /// none.
@@ -201,6 +211,9 @@ pub trait Store: Send + Sync {
 
     /// Approvals that fit, a page of them.
     fn approvals(&self, filter: ApprovalFilter) -> StoreFuture<'_, Page<Approval>>;
+
+    /// How many approvals are open.
+    fn count_open(&self) -> StoreFuture<'_, u64>;
 
     /// What somebody said, as it was last.
     fn message(&self, message: MessageId) -> StoreFuture<'_, Option<StoredMessage>>;

@@ -97,6 +97,9 @@ async fn can(State(canned): State<Canned>, request: Request) -> Response {
         ("messages", false) => json!({"session": session, "message": MessageId::new()}),
         ("events", _) => json!({"items": [], "more": false}),
         ("plans", _) => json!([]),
+        ("process", _) => json!({"is_alive": false, "unknown_frames": 0, "commands": []}),
+        ("wire", _) => json!({"lines": [], "earlier": 0, "pieces": 0}),
+        ("rules", _) => json!({"rules": [], "problems": []}),
         ("audit", _) => json!({"items": []}),
         ("export", _) => return "".into_response(),
         ("server", _) => json!({"version": "1", "started_at": AT, "roots": [], "live_processes": 0,
@@ -189,6 +192,9 @@ async fn there_is_a_method_for_everything_that_the_api_can_do() {
     client.events(session, &ListEvents::default()).await.unwrap();
     client.all_events(&ListAllEvents::default()).await.unwrap();
     client.plans(session).await.unwrap();
+    client.process(session).await.unwrap();
+    client.wire(session).await.unwrap();
+    client.rules(session).await.unwrap();
     client.inbox(&Part::default()).await.unwrap();
     client.approvals(&ListApprovals::default()).await.unwrap();
     client.approval(ApprovalId::new()).await.unwrap();

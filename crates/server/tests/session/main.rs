@@ -19,6 +19,7 @@ mod fuzzed;
 mod inert;
 mod kit;
 mod limits;
+mod looking;
 mod plans;
 #[cfg(feature = "postgres-tests")]
 mod postgres;
@@ -39,6 +40,7 @@ fn main() -> ExitCode {
         elicitation::trials(),
         faults::trials(),
         limits::trials(),
+        looking::trials(),
         #[cfg(feature = "api-fuzz")]
         fuzzed::trials(),
         inert::trials(),

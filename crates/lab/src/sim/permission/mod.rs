@@ -21,7 +21,7 @@ use super::settings::Settings;
 pub(crate) use self::answer::{Answered, read_answer};
 pub(crate) use self::command::words;
 pub(crate) use self::decide::{Ask, Decision, Denial, Granted};
-pub(crate) use self::rules::{Behavior, Rule, glob};
+pub(crate) use self::rules::{Behavior, Rule};
 pub(crate) use self::update::Update;
 pub(crate) use self::zod::input_problems;
 

@@ -3,10 +3,11 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use countersign_policy::glob;
+
 use super::patch::structured_patch;
 use super::{Call, ToolResult};
 use crate::sim::json::{Json, Object, obj};
-use crate::sim::permission::glob;
 use crate::sim::profile::Release;
 use crate::sim::state::Sim;
 

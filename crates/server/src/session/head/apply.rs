@@ -4,7 +4,8 @@ use countersign_protocol::permission::PermissionMode;
 use jiff::Timestamp;
 
 use super::{
-    Call, Conversation, Grant, Head, Pending, Process, Queued, Refused, Turn, Usage, WantedModel,
+    Call, Changes, Conversation, Grant, Head, Pending, Process, Queued, Refused, Turn, Usage,
+    WantedModel,
 };
 use crate::id::{ApprovalId, SessionId, TurnId};
 use crate::session::approval::{ApprovalKind, Stage};
@@ -59,6 +60,7 @@ impl Head {
             failures: Vec::new(),
             plans: 0,
             usage: Usage::default(),
+            changes: Changes::default(),
         })
     }
 
@@ -311,6 +313,10 @@ impl Head {
                 }
             }
 
+            Happening::FileChanged(changed) => {
+                self.changes.added = self.changes.added.saturating_add(changed.added);
+                self.changes.removed = self.changes.removed.saturating_add(changed.removed);
+            }
             Happening::LimitNoted(noted) => {
                 self.usage.limit_notice = noted.notice.decode().ok();
             }
@@ -446,6 +452,9 @@ impl Head {
         usage.model_calls += used.model_calls;
         usage.duration_ms += used.duration_ms;
         usage.turns += 1;
+        if used.context_window > 0 {
+            usage.context_window = used.context_window;
+        }
         if used.context_tokens > 0 {
             usage.context_tokens = used.context_tokens;
         }

@@ -129,6 +129,7 @@ pub(super) async fn listed(tester: &Tester) -> Result<(), Reason> {
     listed_by(tester, "open plans", ApprovalFilter { kinds, ..open }, &[c, e]).await?;
     let stages = vec![Stage::Answered, Stage::Cancelled];
     listed_by(tester, "others", ApprovalFilter { stages, ..filter() }, &[b, d]).await?;
+    same("how many are open", &3, &tester.store.count_open().await?)?;
     let page = tester.store.approvals(filter()).await?;
     same("whether there is a next page after all", &None, &page.next)
 }

@@ -176,6 +176,38 @@ pub(super) async fn heavy(tester: &Tester) -> Result<(), Reason> {
     same("pages backwards", &vec![vec![6], vec![5], vec![3, 4], vec![1, 2]], &backwards)
 }
 
+pub(super) async fn of_kinds(tester: &Tester) -> Result<(), Reason> {
+    let (one, two) = (tester.create("one").await?, tester.create("two").await?);
+    for session in [one, two, one, one] {
+        tester.happen(session, vec![noted("a")]).await?;
+    }
+    let store = &tester.store;
+    let noted = ["session.noted"];
+    let both = ["session.noted", "session.created", "' OR TRUE --"];
+    let checks = [
+        (&noted[..], u64::MAX, 10, vec![4, 3, 2]),
+        (&noted, u64::MAX, 2, vec![4, 3]),
+        (&noted, 4, 10, vec![3, 2]),
+        (&noted, 2, 10, vec![]),
+        (&noted, 9, 0, vec![]),
+        (&both, 9, 10, vec![4, 3, 2, 1]),
+        (&["no.such"], 9, 10, vec![]),
+        (&[], 9, 10, vec![4, 3, 2, 1]),
+    ];
+    for (kinds, before, limit, expected) in checks {
+        let got = store.events_of(one, kinds, before, limit).await?;
+        same("events of these kinds", &expected, &numbers_of(&got))?;
+    }
+    let none = store.events_of(SessionId::new(), &both, 9, 10).await?;
+    same("those of an unknown session", &0, &none.len())?;
+    // A page is bounded by what it weighs, as others are.
+    let third = "x".repeat(PAGE_BYTES / 3);
+    tester.happen(two, (0..4).map(|_| self::noted(&third)).collect()).await?;
+    let page = store.events_of(two, &noted, 99, 100).await?;
+    same("a page that is heavy", &vec![6, 5], &numbers_of(&page).into_iter().take(2).collect())?;
+    same("whether it is bounded", &true, &(page.len() < 5))
+}
+
 pub(super) async fn of_all(tester: &Tester) -> Result<(), Reason> {
     let (one, two) = (tester.create("one").await?, tester.create("two").await?);
     for session in [one, two, one, two] {

@@ -121,6 +121,7 @@ rules! {
     log::numbers = "events of a session have numbers without gaps, and positions grow";
     log::parts = "the log of a session is read in parts, forwards and backwards";
     log::heavy = "a page of events is bounded by what it weighs";
+    log::of_kinds = "events of a session are read by kind, newest first";
     log::of_all = "events of all sessions are read by position and kind";
     log::times = "an event has the time of the clock, even if that goes back";
 

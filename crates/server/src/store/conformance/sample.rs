@@ -131,6 +131,7 @@ impl Running {
             input_tokens: 100,
             output_tokens: 10,
             context_tokens: 50,
+            context_window: 200,
             model_calls: 2,
             duration_ms: 1234,
         };
@@ -238,6 +239,14 @@ pub(super) fn life(session: SessionId) -> Vec<Happening> {
             wish: Wish::Mode,
             value: Some("bypassPermissions".into()),
             why: "it may not".into(),
+        }
+        .into(),
+        FileChanged {
+            path: "/work/a.rs".into(),
+            is_new: true,
+            added: 3,
+            removed: 1,
+            tool_use_id: "call".into(),
         }
         .into(),
         LimitNoted { notice: raw(r#"{"limit": 1.10, "resets": "\u00e4"}"#) }.into(),

@@ -194,6 +194,18 @@ impl Store for PostgresStore {
         })
     }
 
+    fn events_of<'a>(
+        &'a self,
+        session: SessionId,
+        kinds: &'a [&'a str],
+        before: u64,
+        limit: usize,
+    ) -> StoreFuture<'a, Vec<Arc<Event>>> {
+        self.readers.read(move |client| async move {
+            read::events_of(&client, session, kinds, before, limit).await
+        })
+    }
+
     fn all_events<'a>(
         &'a self,
         after: u64,
@@ -218,6 +230,10 @@ impl Store for PostgresStore {
 
     fn approvals(&self, filter: ApprovalFilter) -> StoreFuture<'_, Page<Approval>> {
         self.readers.read(move |client| async move { list::approvals(&client, &filter).await })
+    }
+
+    fn count_open(&self) -> StoreFuture<'_, u64> {
+        self.readers.read(|client| async move { read::count_open(&client).await })
     }
 
     fn message(&self, message: MessageId) -> StoreFuture<'_, Option<StoredMessage>> {

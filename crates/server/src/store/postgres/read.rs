@@ -126,6 +126,20 @@ pub(super) async fn events_before(
     Ok(events)
 }
 
+pub(super) async fn events_of(
+    client: &ClientWrapper,
+    session: SessionId,
+    kinds: &[&str],
+    before: u64,
+    limit: usize,
+) -> Result<Vec<Arc<Event>>, StoreError> {
+    let (id, before, limit) = (session.uuid(), to_i64(before), to_i64(limit));
+    let kinds: Vec<String> = kinds.iter().map(|kind| storable(kind)).collect();
+    let rest = "WHERE session = $1 AND seq < $2 AND (kind = ANY($4) OR cardinality($4) = 0)
+                ORDER BY seq DESC LIMIT $3";
+    page_of_events(client, rest, "seq DESC", &[&id, &before, &limit, &kinds]).await
+}
+
 pub(super) async fn all_events(
     client: &ClientWrapper,
     after: u64,
@@ -156,6 +170,11 @@ pub(super) async fn naming_a_conversation(
 pub(super) async fn last_position(client: &ClientWrapper) -> Result<u64, StoreError> {
     let sql = "SELECT coalesce(max(position), 0) FROM events";
     Ok(to_u64(query_one(client, sql, &[]).await?.try_get(0)?))
+}
+
+pub(super) async fn count_open(client: &ClientWrapper) -> Result<u64, StoreError> {
+    let sql = "SELECT count(*) FROM approvals WHERE stage = $1";
+    Ok(to_u64(query_one(client, sql, &[&Stage::Open.name()]).await?.try_get(0)?))
 }
 
 pub(super) async fn approval(

@@ -191,6 +191,17 @@ impl Store for SqliteStore {
         self.read(move |connection| read::events_before(connection, session, before, limit))
     }
 
+    fn events_of<'a>(
+        &'a self,
+        session: SessionId,
+        kinds: &'a [&'a str],
+        before: u64,
+        limit: usize,
+    ) -> StoreFuture<'a, Vec<Arc<Event>>> {
+        let kinds: Vec<String> = kinds.iter().map(|&kind| kind.to_owned()).collect();
+        self.read(move |connection| read::events_of(connection, session, &kinds, before, limit))
+    }
+
     fn all_events<'a>(
         &'a self,
         after: u64,
@@ -215,6 +226,10 @@ impl Store for SqliteStore {
 
     fn approvals(&self, filter: ApprovalFilter) -> StoreFuture<'_, Page<Approval>> {
         self.read(move |connection| list::approvals(connection, &filter))
+    }
+
+    fn count_open(&self) -> StoreFuture<'_, u64> {
+        self.read(read::count_open)
     }
 
     fn message(&self, message: MessageId) -> StoreFuture<'_, Option<StoredMessage>> {

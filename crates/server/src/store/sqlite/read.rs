@@ -124,16 +124,37 @@ pub(super) fn events_before(
     Ok(events)
 }
 
+pub(super) fn events_of(
+    connection: &Connection,
+    session: SessionId,
+    kinds: &[String],
+    before: u64,
+    limit: usize,
+) -> Result<Vec<Arc<Event>>, StoreError> {
+    let of_kinds = of_kinds(kinds);
+    let rest = format!("WHERE session = ? AND seq < ? {of_kinds} ORDER BY seq DESC LIMIT ?");
+    let id = session.uuid().as_bytes().to_vec();
+    let mut values = vec![rusqlite::types::Value::from(id), to_i64(before).into()];
+    values.extend(kinds.iter().cloned().map(Into::into));
+    values.push(to_i64(limit).into());
+    events_by(connection, &rest, rusqlite::params_from_iter(values), PAGE_BYTES)
+}
+
+/// The condition that an event is of one of these kinds; of any if there are none.
+fn of_kinds(kinds: &[String]) -> String {
+    match vec!["?"; kinds.len()].join(", ") {
+        none if none.is_empty() => none,
+        marks => format!("AND kind IN ({marks})"),
+    }
+}
+
 pub(super) fn all_events(
     connection: &Connection,
     after: u64,
     kinds: &[String],
     limit: usize,
 ) -> Result<Vec<Arc<Event>>, StoreError> {
-    let of_kinds = match vec!["?"; kinds.len()].join(", ") {
-        none if none.is_empty() => none,
-        marks => format!("AND kind IN ({marks})"),
-    };
+    let of_kinds = of_kinds(kinds);
     let rest = format!("WHERE position > ? {of_kinds} ORDER BY position LIMIT ?");
     let mut values = vec![rusqlite::types::Value::from(to_i64(after))];
     values.extend(kinds.iter().cloned().map(Into::into));
@@ -165,6 +186,12 @@ pub(super) fn approval(
     let mut found = connection.prepare_cached("SELECT approval FROM approvals WHERE id = ?1")?;
     let text = found.query_row([approval.uuid().as_bytes()], |row| row.get::<_, String>(0));
     text.optional()?.map(|text| json("an approval", &text)).transpose()
+}
+
+pub(super) fn count_open(connection: &Connection) -> Result<u64, StoreError> {
+    let sql = "SELECT count(*) FROM approvals WHERE stage = ?1";
+    let mut found = connection.prepare_cached(sql)?;
+    Ok(to_u64(found.query_row([Stage::Open.name()], |row| row.get(0))?))
 }
 
 pub(super) fn parking_token(

@@ -130,6 +130,20 @@ impl Store for Between {
         self.inner.events_before(session, before, limit)
     }
 
+    fn events_of<'a>(
+        &'a self,
+        session: SessionId,
+        kinds: &'a [&'a str],
+        before: u64,
+        limit: usize,
+    ) -> StoreFuture<'a, Vec<Arc<Event>>> {
+        self.inner.events_of(session, kinds, before, limit)
+    }
+
+    fn count_open(&self) -> StoreFuture<'_, u64> {
+        self.inner.count_open()
+    }
+
     fn all_events<'a>(
         &'a self,
         after: u64,

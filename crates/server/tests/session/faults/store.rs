@@ -359,6 +359,20 @@ impl Store for Unread {
         self.store.delete(session, by)
     }
 
+    fn events_of<'a>(
+        &'a self,
+        session: SessionId,
+        kinds: &'a [&'a str],
+        before: u64,
+        limit: usize,
+    ) -> StoreFuture<'a, Vec<Arc<Event>>> {
+        self.store.events_of(session, kinds, before, limit)
+    }
+
+    fn count_open(&self) -> StoreFuture<'_, u64> {
+        self.store.count_open()
+    }
+
     fn all_events<'a>(
         &'a self,
         after: u64,

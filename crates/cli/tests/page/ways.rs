@@ -1,0 +1,75 @@
+//! Keys that decide, and people who may not.
+
+use crate::flows::SCRIPT;
+use crate::kit::test;
+
+#[tokio::test]
+async fn requests_are_decided_with_keys_one_by_one() {
+    test("requests_are_decided_with_keys_one_by_one", SCRIPT, async |page| {
+        let browser = page.browser;
+        page.served.borrow().session("Write one file.");
+        page.until("document.querySelectorAll('.card').length === 1").await;
+        page.served.borrow().session("Write another file.");
+        page.until("document.querySelectorAll('.card').length === 2").await;
+        page.card("tool").await;
+        // The second one, by moving there.
+        browser.press("jj").await;
+        page.until("document.querySelectorAll('.card')[1].classList.contains('current')").await;
+        page.until("performance.now() - document.querySelectorAll('.card')[1].dataset.since > 500")
+            .await;
+        browser.press("a").await;
+        page.until("document.querySelectorAll('.card').length === 1").await;
+        page.has(".card h2", "one.txt").await;
+        // The first one is new to the keys for a moment.
+        browser.press("a").await;
+        page.until("document.querySelector('.card.current')").await;
+        assert_eq!(browser.count(".card").await, 1);
+        page.until("performance.now() - document.querySelector('.card').dataset.since > 500").await;
+        // With the lock on, a letter is not the one that was meant.
+        browser
+            .run("document.body.dispatchEvent(new KeyboardEvent('keydown', { key: 'A', bubbles: true }))")
+            .await;
+        assert_eq!(browser.count(".card").await, 1);
+        browser.press("x").await;
+        page.no_card().await;
+        page.has(".closed", "Denied and stopped").await;
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn somebody_who_may_only_look_can_do_nothing() {
+    test("somebody_who_may_only_look_can_do_nothing", SCRIPT, async |page| {
+        let session = page.served.borrow().session("Write one file.");
+        page.served.borrow().ask(&session);
+        let token = page.served.borrow().object(&["token", "create", "looker", "--scope", "read"]);
+        let secret = token["secret"].as_str().unwrap();
+        let mut link = page.served.borrow().command(&["login-link", "--json"]);
+        let made = crate::support::ran(link.env("COUNTERSIGN_TOKEN", secret));
+        let made: serde_json::Value = serde_json::from_str(&made.out).unwrap();
+        page.browser.open(made["url"].as_str().unwrap()).await;
+        page.until("location.pathname === '/' && document.body.dataset.live").await;
+        page.card("tool").await;
+        page.has(".card .problem", "You may look at this, but not answer it").await;
+        let open =
+            "return [...document.querySelectorAll('.card button, .card input, .card select')]
+            .filter((button) => !button.matches(':disabled')).length";
+        assert_eq!(page.browser.run(open).await, 0);
+        page.browser.press("a").await;
+        page.open_session(&session).await;
+        page.card("tool").await;
+        page.browser.press("a").await;
+        assert_eq!(page.browser.count("#composer").await, 0);
+        assert_eq!(
+            page.browser.run("return document.querySelector('#mode').matches(':disabled')").await,
+            true
+        );
+        assert_eq!(
+            page.browser.run("return document.querySelector('#title').readOnly").await,
+            true
+        );
+        assert_eq!(page.browser.count(".card").await, 1);
+        assert_eq!(page.file("one.txt"), None);
+    })
+    .await;
+}

@@ -1,0 +1,6 @@
+/* ---------------------------------------------------------------- begin */
+
+appeared(body);
+chooseCurrent();
+if (scroll) toEnd();
+if (body.dataset.live !== "no") connect();

@@ -1,0 +1,136 @@
+//! Charts, as SVG. What they show is in a table beside them, for those who do not see them.
+
+use crate::render::Html;
+
+/// Bars of several parts each.
+#[derive(Debug)]
+pub(crate) struct Bars {
+    /// What is shown.
+    pub(crate) title: &'static str,
+    /// What the parts are.
+    pub(crate) names: [&'static str; 4],
+    /// The bars, each with its name.
+    pub(crate) bars: Vec<(String, [u64; 4])>,
+}
+
+const PART: [&str; 4] = ["b0", "b1", "b2", "b3"];
+
+/// Bars that stand beside each other, as for days.
+pub(crate) fn columns(bars: &Bars) -> Html {
+    const HEIGHT: u64 = 120;
+    let most =
+        bars.bars.iter().map(|(_, parts)| parts.iter().sum::<u64>()).max().unwrap_or(0).max(1);
+    let width = 44 * bars.bars.len() as u64 + 40;
+    let mut html = Html::new();
+    open(&mut html, bars.title, width, HEIGHT + 26);
+    html.tag("<text x=\"0\" y=\"10\">").number(most).tag("</text>");
+    line(&mut html, [34, HEIGHT, width, HEIGHT]);
+    for (number, (name, parts)) in bars.bars.iter().enumerate() {
+        let x = 40 + 44 * number as u64;
+        let mut y = HEIGHT;
+        for (part, class) in parts.iter().zip(PART) {
+            let height = part * (HEIGHT - 6) / most;
+            y = y.saturating_sub(height);
+            rectangle(&mut html, class, [x, y, 30, height]);
+        }
+        html.tag("<text x=\"").number(x).tag("\" y=\"").number(HEIGHT + 16).tag("\">");
+        html.text(name).tag("</text>");
+    }
+    close(&mut html, bars);
+    html
+}
+
+/// Bars that stand below each other, as for tools.
+pub(crate) fn rows(bars: &Bars) -> Html {
+    const WIDTH: u64 = 640;
+    const NAMES: u64 = 160;
+    let most =
+        bars.bars.iter().map(|(_, parts)| parts.iter().sum::<u64>()).max().unwrap_or(0).max(1);
+    let mut html = Html::new();
+    open(&mut html, bars.title, WIDTH, 24 * bars.bars.len() as u64 + 8);
+    for (number, (name, parts)) in bars.bars.iter().enumerate() {
+        let y = 24 * number as u64 + 4;
+        html.tag("<text x=\"0\" y=\"").number(y + 13).tag("\">").text(name).tag("</text>");
+        let mut x = NAMES;
+        for (part, class) in parts.iter().zip(PART) {
+            let width = part * (WIDTH - NAMES - 50) / most;
+            rectangle(&mut html, class, [x, y, width, 16]);
+            x += width;
+        }
+        html.tag("<text x=\"").number(x + 6).tag("\" y=\"").number(y + 13).tag("\">");
+        html.number(parts.iter().sum()).tag("</text>");
+    }
+    close(&mut html, bars);
+    html
+}
+
+/// A line of values over the turns of a session.
+pub(crate) fn trend(title: &'static str, values: &[f64], last: &str) -> Html {
+    const WIDTH: u64 = 400;
+    const HEIGHT: u64 = 90;
+    let mut html = Html::new();
+    html.tag("<figure><figcaption class=\"small soft\">").text(title).tag(": ").text(last);
+    html.tag("</figcaption>");
+    let most = values.iter().copied().fold(0.0_f64, f64::max);
+    if values.len() < 2 || most <= 0.0 {
+        html.tag(
+            "<p class=\"soft small\">There is more to see after the second turn.</p></figure>",
+        );
+        return html;
+    }
+    open(&mut html, title, WIDTH, HEIGHT + 4);
+    let point = |(number, value): (usize, &f64)| {
+        let x = number as f64 * WIDTH as f64 / (values.len() - 1) as f64;
+        let y = HEIGHT as f64 - value / most * (HEIGHT as f64 - 6.0);
+        format!("{x:.1},{y:.1}")
+    };
+    let points = values.iter().enumerate().map(point).collect::<Vec<_>>().join(" ");
+    html.tag("<polygon class=\"area\" points=\"0,90 ").text(&points).tag(" 400,90\"/>");
+    html.tag("<polyline class=\"trend\" points=\"").text(&points).tag("\"/>");
+    line(&mut html, [0, HEIGHT, WIDTH, HEIGHT]);
+    html.tag("</svg></figure>");
+    html
+}
+
+fn open(html: &mut Html, title: &str, width: u64, height: u64) {
+    html.tag("<svg class=\"chart\" role=\"img\" viewBox=\"0 0 ")
+        .number(width)
+        .tag(" ")
+        .number(height);
+    html.tag("\" aria-label=\"").text(title).tag("\">");
+}
+
+fn rectangle(html: &mut Html, class: &str, [x, y, width, height]: [u64; 4]) {
+    if width == 0 || height == 0 {
+        return;
+    }
+    html.tag("<rect class=\"").text(class).tag("\" x=\"").number(x).tag("\" y=\"").number(y);
+    html.tag("\" width=\"").number(width).tag("\" height=\"").number(height).tag("\"/>");
+}
+
+fn line(html: &mut Html, [x1, y1, x2, y2]: [u64; 4]) {
+    html.tag("<line class=\"axis\" x1=\"").number(x1).tag("\" y1=\"").number(y1);
+    html.tag("\" x2=\"").number(x2).tag("\" y2=\"").number(y2).tag("\"/>");
+}
+
+/// What the colours mean, and the figures.
+fn close(html: &mut Html, bars: &Bars) {
+    html.tag("</svg><p class=\"legend small soft\">");
+    for (name, class) in bars.names.iter().zip(PART) {
+        html.tag("<span><svg width=\"10\" height=\"10\" class=\"chart key\" aria-hidden=\"true\"><rect width=\"10\" height=\"10\" class=\"");
+        html.text(class).tag("\"/></svg> ").text(name).tag("</span> ");
+    }
+    html.tag("</p><details class=\"small\"><summary>As a table</summary><div class=\"table\" tabindex=\"0\"><table class=\"list\"><thead><tr><th></th>");
+    for name in bars.names {
+        html.tag("<th class=\"right\">").text(name).tag("</th>");
+    }
+    html.tag("</tr></thead><tbody>");
+    for (name, parts) in &bars.bars {
+        html.tag("<tr><th>").text(name).tag("</th>");
+        for part in parts {
+            html.tag("<td class=\"right\">").number(*part).tag("</td>");
+        }
+        html.tag("</tr>");
+    }
+    html.tag("</tbody></table></div></details>");
+}

@@ -1,0 +1,212 @@
+//! What changes on a page while it is open.
+//!
+//! One stream for each page: the transcript of its session ([`own`]), its cards ([`cards`]), the list on
+//! the left ([`rows`]), and how much waits. When it begins, and whenever it was too slow, everything that
+//! could have changed is looked at once; then it follows what happens.
+
+mod cards;
+mod own;
+mod rows;
+
+use std::collections::VecDeque;
+use std::sync::Arc;
+
+use axum::extract::{Query, State};
+use axum::response::Response;
+use countersign_server::access::{Identity, Read};
+use countersign_server::api::Api;
+use countersign_server::bus::News;
+use countersign_server::id::{ApprovalId, SessionId};
+use countersign_server::session::{Approval, Event, Happening, Head, Stage};
+use countersign_server::web::Problem;
+use countersign_server::web::problem::UNAVAILABLE;
+use countersign_server::web::sse::Frame;
+use futures_util::stream;
+use serde::Deserialize;
+use serde_json::json;
+use tokio::sync::broadcast::Receiver;
+use tokio::sync::broadcast::error::RecvError;
+
+use self::cards::Cards;
+use self::own::Own;
+use self::rows::Rows;
+use crate::card;
+use crate::rows::title;
+use crate::transcript::Patch;
+
+/// What a page shows.
+#[derive(Debug, Deserialize)]
+pub(crate) struct Shown {
+    /// The session that it is about; none for the inbox and the rest.
+    session: Option<SessionId>,
+    /// The last event of it that the page knows.
+    after: Option<u64>,
+    /// The cards that it has; absent on pages that have none.
+    cards: Option<String>,
+}
+
+pub(crate) async fn stream(
+    State(api): State<Api>,
+    Read(identity): Read,
+    Query(shown): Query<Shown>,
+) -> Result<Response, Problem> {
+    // First, so that nothing is missed between what is looked at and what is followed.
+    let all = api.service.hub().bus().subscribe_all();
+    let known = |cards: String| -> Vec<ApprovalId> {
+        cards.split(',').filter_map(|card| card.parse().ok()).collect()
+    };
+    let mut viewer = Viewer {
+        all,
+        own: None,
+        cards: shown.cards.map(|cards| Cards::new(known(cards))),
+        rows: Rows::default(),
+        ready: VecDeque::from([Frame::comment("open")]),
+        api: api.clone(),
+        identity: identity.clone(),
+    };
+    if let Some(session) = shown.session {
+        viewer.begin(session, shown.after).await?;
+    }
+    viewer.look().await?;
+    api.streamed(identity, viewer.into_stream())
+}
+
+/// Somebody who looks at a page.
+struct Viewer {
+    api: Api,
+    identity: Identity,
+    /// What happens in all sessions.
+    all: Receiver<News>,
+    /// The session that the page is about.
+    own: Option<Own>,
+    /// The cards that the page has; none if it has no place for any.
+    cards: Option<Cards>,
+    /// The sessions on the left.
+    rows: Rows,
+    ready: VecDeque<Frame>,
+}
+
+impl Viewer {
+    fn into_stream(self) -> impl futures_util::Stream<Item = Frame> + Send {
+        stream::unfold(self, |mut this| async move {
+            let frame = this.next().await?;
+            Some((frame, this))
+        })
+    }
+
+    /// The next thing to send; none when the store cannot be read any more: the page connects again.
+    async fn next(&mut self) -> Option<Frame> {
+        loop {
+            if let Some(ready) = self.ready.pop_front() {
+                return Some(ready);
+            }
+            if let Err(problem) = self.wait().await {
+                tracing::warn!(?problem, "the stream of a page ends");
+                return None;
+            }
+        }
+    }
+
+    /// Waits until something happens.
+    async fn wait(&mut self) -> Result<(), Problem> {
+        let own = async {
+            match &mut self.own {
+                Some(own) => own.news.recv().await,
+                None => std::future::pending().await,
+            }
+        };
+        tokio::select! {
+            biased;
+            news = own => self.heard(news).await,
+            news = self.all.recv() => match news {
+                Ok(News::Event { event, head }) => self.happened(&event, head).await,
+                Ok(News::Delta { .. }) => Ok(()),
+                Err(RecvError::Lagged(_)) => self.look().await,
+                Err(RecvError::Closed) => Err(closed()),
+            },
+            () = self.rows.due() => {
+                let patches = self.rows.patches(self.own.as_ref().map(|own| own.session));
+                self.send(&patches);
+                Ok(())
+            }
+        }
+    }
+
+    fn send(&mut self, patches: &[Patch]) {
+        if patches.is_empty() {
+            return;
+        }
+        let data = json!(patches).to_string();
+        let frame = match &self.own {
+            Some(own) => Frame::with_id(own.last, "patches", &data),
+            None => Frame::new("patches", &data),
+        };
+        self.ready.push_back(frame);
+    }
+
+    /// Looks at everything but the transcript.
+    async fn look(&mut self) -> Result<(), Problem> {
+        let current = self.own.as_ref().map(|own| own.session);
+        let list = self.rows.look(&self.api, current).await?;
+        self.send(&[list]);
+        self.sync_cards().await?;
+        self.count(None).await
+    }
+
+    /// How much waits for a person.
+    async fn count(&mut self, newest: Option<&Approval>) -> Result<(), Problem> {
+        let store = self.api.service.hub().store();
+        let count = store.count_open().await?;
+        let newest = match newest {
+            Some(approval) => {
+                let head = store.head(approval.session).await?;
+                let title = head.as_ref().map_or("", |head| title(head)).to_owned();
+                Some(json!({
+                    "id": approval.id,
+                    "session": approval.session,
+                    "title": title,
+                    "what": card::in_words(approval),
+                }))
+            }
+            None => None,
+        };
+        let data = json!({"count": count, "newest": newest}).to_string();
+        self.ready.push_back(Frame::new("inbox", &data));
+        Ok(())
+    }
+
+    /// Something happened in some session.
+    async fn happened(&mut self, event: &Event, head: Arc<Head>) -> Result<(), Problem> {
+        match &event.happening {
+            Happening::ApprovalOpened(opened) => {
+                let found = self.api.service.hub().store().approval(opened.approval).await?;
+                if let Some(approval) = found.filter(|found| found.stage == Stage::Open) {
+                    self.opened(&approval).await?;
+                    self.count(Some(&approval)).await?;
+                }
+            }
+            Happening::ApprovalAnswered(answered) => {
+                self.ended(answered.approval).await?;
+                self.count(None).await?;
+            }
+            Happening::ApprovalClosed(closed) => {
+                self.ended(closed.approval).await?;
+                self.count(None).await?;
+            }
+            Happening::Deleted(_) => {
+                let gone = self.rows.gone(event.session);
+                self.send(&[gone]);
+                self.sync_cards().await?;
+                return self.count(None).await;
+            }
+            _ => {}
+        }
+        self.parked(&head);
+        self.rows.changed(head);
+        Ok(())
+    }
+}
+
+fn closed() -> Problem {
+    Problem::new(UNAVAILABLE)
+}

@@ -1,0 +1,184 @@
+//! A page that was open all the time shows what a page shows that is opened now.
+
+use std::collections::BTreeMap;
+
+use countersign_page::transcript::{Patch, TRANSCRIPT, Transcript};
+use countersign_server::session::{Event, Happening, TurnEnd, TurnEnded};
+use proptest::prelude::*;
+use serde_json::json;
+
+use crate::log::{assistant, call, frame, log, recordings, result};
+
+/// The elements with ids in some HTML, each with the one around it, in their order.
+fn elements(html: &str, around: &str) -> Vec<(String, String)> {
+    let mut open = vec![around.to_owned()];
+    let mut found = Vec::new();
+    for tag in html.split('<').skip(1) {
+        let tag = tag.split_once('>').unwrap().0;
+        let name = tag.split([' ', '\n']).next().unwrap();
+        if tag.starts_with('/') {
+            open.pop();
+            continue;
+        }
+        let around = open.last().unwrap().clone();
+        let id = tag.split_once(" id=\"").map(|(_, rest)| rest.split_once('"').unwrap().0);
+        found.extend(id.map(|id| (id.to_owned(), around.clone())));
+        if !["img", "br", "hr", "input"].contains(&name) {
+            open.push(id.map_or(around, str::to_owned));
+        }
+    }
+    assert_eq!(open, [around], "what is opened is closed: {html}");
+    found
+}
+
+/// All of it at once.
+fn whole(events: &[Event]) -> String {
+    let mut transcript = Transcript::new("/project");
+    for event in events {
+        transcript.event(event);
+    }
+    transcript.html().into_string()
+}
+
+/// What is in each element of a page, in its order.
+type Page = BTreeMap<String, Vec<String>>;
+
+fn put(page: &mut Page, elements: Vec<(String, String)>) {
+    for (id, around) in elements {
+        page.get_mut(&around).unwrap().push(id.clone());
+        assert!(page.insert(id.clone(), Vec::new()).is_none(), "{id} is there twice");
+    }
+}
+
+/// A page that was told of each event, and was patched after each. Nothing may be put where there is
+/// nothing, or twice.
+fn patched(events: &[Event]) -> Page {
+    let mut transcript = Transcript::new("/project");
+    let mut page = Page::from([(TRANSCRIPT.to_owned(), Vec::new())]);
+    for event in events {
+        transcript.event(event);
+        for patch in transcript.patches() {
+            match patch {
+                Patch::Add { to, id, html } => {
+                    assert!(page.contains_key(&to), "{id} comes into {to}, which is not there");
+                    let new = elements(html.as_str(), &to);
+                    assert_eq!(new.first(), Some(&(id, to)));
+                    put(&mut page, new);
+                }
+                Patch::Fill { id, .. } => {
+                    assert!(page.contains_key(&id), "{id} changes, and is not there");
+                }
+                other => panic!("no transcript without messages that come back has {other:?}"),
+            }
+        }
+    }
+    page
+}
+
+fn is_the_same(events: &[Event]) {
+    let mut loaded = Page::from([(TRANSCRIPT.to_owned(), Vec::new())]);
+    put(&mut loaded, elements(&whole(events), TRANSCRIPT));
+    assert_eq!(loaded, patched(events));
+}
+
+#[test]
+fn of_every_recording() {
+    for version in ["2.1.197", "2.1.325"] {
+        let mut shown = 0;
+        for (name, frames) in recordings(version) {
+            let events = log(frames.iter().map(frame));
+            let outcome = std::panic::catch_unwind(|| is_the_same(&events));
+            assert!(outcome.is_ok(), "{version} {name}");
+            shown += usize::from(!whole(&events).is_empty());
+        }
+        assert!(shown > 30, "{version}: {shown}");
+    }
+}
+
+/// What an agent does stands in its thread: also after its result, and where its call is not known.
+#[test]
+fn of_agents() {
+    let agent = || call(None, "agent", "Agent", &json!({"description": "d", "prompt": "p"}));
+    let says = |text: &str| assistant(Some("agent"), &json!({"type": "text", "text": text}));
+    let ends = || result(None, "agent", "started", &json!({}));
+    for happenings in [
+        vec![agent(), says("one"), ends()],
+        vec![agent(), ends(), says("one"), says("two")],
+        vec![says("one"), says("two"), ends()],
+    ] {
+        let events = log(happenings);
+        is_the_same(&events);
+        let html = whole(&events);
+        let thread = html.split("class=\"thread\"").nth(1).unwrap();
+        assert!(thread.contains("one"), "{html}");
+    }
+}
+
+/// Threads in threads, by calls that stand in folds, are shown only so deep, and what comes deeper stands
+/// with what is around it: also on a page that was told of the folds long ago.
+#[test]
+fn of_threads_in_folds() {
+    let input = json!({"file_path": "/project/a"});
+    let name = |number: usize| format!("c{number}");
+    let mut happenings = vec![call(None, "c0", "Agent", &input)];
+    for number in 1..12 {
+        let holder = name(number - 1);
+        happenings.push(call(Some(&holder), &name(number), "Read", &input));
+        happenings.push(assistant(Some(&holder), &json!({"type": "text", "text": "words"})));
+    }
+    let events = log(happenings);
+    is_the_same(&events);
+    let html = whole(&events);
+    assert_eq!(html.matches("words").count(), 11);
+    for (id, around) in elements(&html, TRANSCRIPT) {
+        let is_in_a_fold = around.starts_with("f-") && around.ends_with("-body");
+        assert!(!is_in_a_fold || id.starts_with("c-"), "{id} stands in {around}");
+    }
+}
+
+/// A call that is without a result when its turn ends says that nobody knows what became of it.
+#[test]
+fn of_a_call_that_was_cut_off() {
+    let input = json!({"command": "sleep 100"});
+    let ended = TurnEnded {
+        end: TurnEnd::CutOff,
+        ..serde_json::from_value(json!({"turn": uuid(), "end": "cut_off"})).unwrap()
+    };
+    let events = log([call(None, "c1", "Bash", &input), Happening::TurnEnded(ended)]);
+    is_the_same(&events);
+    let html = whole(&events);
+    assert!(html.contains("not known whether it ran"), "{html}");
+}
+
+fn uuid() -> String {
+    countersign_server::id::TurnId::new().to_string()
+}
+
+/// Something that a session could do next.
+fn step() -> impl Strategy<Value = (u8, u8, u8)> {
+    (0_u8..6, 0_u8..4, 0_u8..3)
+}
+
+proptest! {
+    /// In whatever order calls, texts and results of agents come.
+    #[test]
+    fn of_anything(steps in prop::collection::vec(step(), 0..30)) {
+        let mut made: i32 = 0;
+        let happenings = steps.iter().map(|(what, which, agent)| {
+            let last = format!("c{}", made - 1);
+            let agents = [None, Some("elsewhere"), Some(&*last).filter(|_| made > 0)];
+            let agent = agents[usize::from(*agent)];
+            match what {
+                0 => assistant(agent, &json!({"type": "text", "text": "words"})),
+                1..=3 => {
+                    let (id, tool) = (format!("c{made}"), ["Read", "Bash", "Agent", "Grep"][usize::from(*which)]);
+                    made += 1;
+                    call(agent, &id, tool, &json!({"command": "x", "file_path": "/project/a", "pattern": "p", "description": "d", "prompt": "p"}))
+                }
+                4 => result(agent, &format!("c{which}"), "done", &json!({})),
+                _ => frame(&json!({"type": "system", "subtype": "status", "status": null, "session_id": "s", "uuid": "u"})),
+            }
+        });
+        is_the_same(&log(happenings.collect::<Vec<_>>()));
+    }
+}

@@ -1,0 +1,237 @@
+//! What a person should know before a call is allowed.
+
+mod delete;
+mod execute;
+mod folder;
+mod git;
+mod secret;
+mod write;
+
+use std::borrow::Cow;
+
+use self::execute::Downloads;
+use self::folder::{Folders, Where};
+use crate::call::{Call, Place};
+use crate::shell::{self, Begin, Line, Options, Run, Step, Word};
+
+/// What kind of danger a note is about.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Danger {
+    /// What is there is gone after it.
+    Deletes,
+    /// Something from elsewhere is run unread.
+    RunsDownload,
+    /// A shell or an interpreter runs what it reads: from a pipe, or a text in the line.
+    RunsInput,
+    /// The history that others have is replaced.
+    ForcePush,
+    /// A file outside the folder of the session is changed.
+    Outside,
+    /// It is about a place where secrets are kept.
+    Secret,
+    /// It runs with the rights of somebody else.
+    Privilege,
+    /// What it does cannot be told by looking at it.
+    Opaque,
+}
+
+impl Danger {
+    /// Its name.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Deletes => "deletes",
+            Self::RunsDownload => "runs_download",
+            Self::RunsInput => "runs_input",
+            Self::ForcePush => "force_push",
+            Self::Outside => "outside",
+            Self::Secret => "secret",
+            Self::Privilege => "privilege",
+            Self::Opaque => "opaque",
+        }
+    }
+}
+
+/// Something that a person should know.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Note {
+    /// What it is about.
+    pub danger: Danger,
+    /// It, in words that go on from "It".
+    pub text: String,
+}
+
+/// How many notes there are about the same danger. Nobody reads more of them.
+const SAME: usize = 6;
+
+/// How many files or the like are named in a note.
+const NAMED: usize = 6;
+
+/// How many characters of a name are shown.
+const SHOWN: usize = 80;
+
+/// What a person should know before this call is allowed: the worst first, each once.
+///
+/// No notes does not mean that a call is harmless. It means that nothing was seen.
+#[must_use]
+pub fn notes(call: &Call<'_>, place: &Place<'_>) -> Vec<Note> {
+    let mut found = Found { notes: Vec::new() };
+    if let Some(command) = call.command() {
+        match shell::parse(command) {
+            Some(line) => found.line(&line, place),
+            None => found.add(Danger::Opaque, "is too long to be looked at"),
+        }
+    } else if let Some(path) = call.path() {
+        if call.writes() && !place.absolute(path).is_some_and(|path| place.is_inside(&path)) {
+            found.outside(path);
+        }
+        found.secret_path(path);
+    }
+    found.sorted()
+}
+
+struct Found {
+    notes: Vec<Note>,
+}
+
+impl Found {
+    fn add(&mut self, danger: Danger, text: impl Into<String>) {
+        self.notes.push(Note { danger, text: text.into() });
+    }
+
+    /// All that was found, the worst first, each once, and not too much of the same.
+    fn sorted(mut self) -> Vec<Note> {
+        self.notes.sort();
+        self.notes.dedup();
+        let mut notes = Vec::new();
+        for same in self.notes.chunk_by(|note, next| note.danger == next.danger) {
+            let (shown, more) = same.split_at_checked(SAME).unwrap_or((same, &[]));
+            notes.extend(shown.iter().cloned());
+            if let Some(Note { danger, .. }) = more.first() {
+                let text = format!("does so in {} more places", more.len());
+                notes.push(Note { danger: *danger, text });
+            }
+        }
+        notes
+    }
+
+    fn line(&mut self, line: &Line, place: &Place<'_>) {
+        let mut folders = Folders::new(place, line);
+        let downloads = Downloads::of(line);
+        for step in &line.steps {
+            match step {
+                Step::Command(number) => {
+                    let Some(command) = line.commands.get(*number) else { continue };
+                    let runs = command.runs();
+                    for run in &runs {
+                        self.execution(line, command, run, &downloads);
+                        self.run(run, &folders);
+                        folders.run(run);
+                    }
+                    self.secrets(command, &runs);
+                }
+                Step::Redirect(number) => {
+                    let Some(redirect) = line.redirects.get(*number) else { continue };
+                    if redirect.writes {
+                        self.change(&redirect.target, None, &folders);
+                    }
+                    self.secret_path(&redirect.target.text);
+                }
+                Step::Enter(word) => folders.enter(word),
+                Step::Open(scope) => folders.open(scope),
+                Step::Next => folders.next(),
+                Step::Close => folders.close(),
+            }
+        }
+        self.variables(&line.variables);
+        if line.is_broken {
+            self.add(Danger::Opaque, "cannot be read as commands, or not all of it");
+        }
+    }
+
+    /// What one program does.
+    fn run(&mut self, run: &Run<'_>, folders: &Folders<'_>) {
+        let raises = |name: &&&str| matches!(**name, "sudo" | "doas" | "pkexec" | "su" | "runuser");
+        for by in run.by.iter().chain([&run.program]).filter(raises) {
+            self.add(Danger::Privilege, format!("runs with the rights of another user ({by})"));
+        }
+        if let Some(wrapper) = run.unclear {
+            let text = format!(
+                "runs a program with {wrapper}, and which one cannot be told from its options"
+            );
+            self.add(Danger::Opaque, text);
+        }
+        if let Some(name) = run.name.filter(|name| is_unknown_program(name)) {
+            let text = format!("runs {}, which is only known when it runs", shown(&name.text));
+            self.add(Danger::Opaque, text);
+        }
+        self.deletes(run);
+        if run.program == "git" {
+            self.git(run);
+        }
+        self.writes(run, folders);
+        self.shows(run);
+    }
+
+    /// A path is changed, in the folder that a command is run in, or another one.
+    fn change(&mut self, word: &Word, folder: Option<&Word>, folders: &Folders<'_>) {
+        if word.text.is_empty() || word.is_process() {
+            return;
+        }
+        match folders.place_of(word, folder) {
+            Where::Nowhere | Where::Inside => {}
+            Where::Disk => {
+                self.add(Danger::Deletes, format!("overwrites {}", shown(&word.text)));
+                self.outside(&word.text);
+            }
+            Where::Outside => self.outside(&word.text),
+            Where::Unknown => {
+                let text = format!(
+                    "changes {}, in a place that is only known when it runs",
+                    shown(&word.text)
+                );
+                self.add(Danger::Opaque, text);
+            }
+        }
+    }
+
+    fn outside(&mut self, path: &str) {
+        let text = format!("changes {}, outside the folder of the session", shown(path));
+        self.add(Danger::Outside, text);
+    }
+}
+
+/// Whether it is only known when it runs which program a word names. Where the home folder is does not
+/// matter for that.
+fn is_unknown_program(name: &Word) -> bool {
+    match name.begin() {
+        Begin::Home(rest) | Begin::Here(rest) => rest.contains(['$', '`', '*', '?']),
+        _ => name.is_open,
+    }
+}
+
+/// What is not an option.
+fn operands<'a>(run: &Run<'a>) -> Vec<&'a Word> {
+    Options::NONE.anywhere(run.arguments).operands
+}
+
+/// A text as it is shown in a note.
+fn shown(text: &str) -> Cow<'_, str> {
+    match text.char_indices().nth(SHOWN) {
+        Some((end, _)) => format!("{}…", text.get(..end).unwrap_or_default()).into(),
+        None => text.into(),
+    }
+}
+
+/// Some words as they are shown in a note.
+fn all_shown(words: &[&Word]) -> String {
+    let names: Vec<_> = words.iter().take(NAMED).map(|word| shown(&word.text)).collect();
+    let names = names.join(", ");
+    match words.len().checked_sub(NAMED) {
+        Some(more @ 1..) => format!("{names} and {more} more"),
+        _ => names,
+    }
+}
+
+#[cfg(test)]
+mod tests;

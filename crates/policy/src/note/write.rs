@@ -1,0 +1,312 @@
+//! Which files a program changes.
+
+use std::borrow::Cow;
+
+use super::folder::Folders;
+use super::{Danger, Found, git};
+use crate::shell::{Given, Options, Parsed, Run, Word};
+
+impl Found {
+    pub(super) fn writes(&mut self, run: &Run<'_>, folders: &Folders<'_>) {
+        let folder = run.folder.as_deref();
+        let Some(written) = written(run) else { return };
+        let mut is_given = written.is_empty();
+        for word in &written {
+            // What is found stands for all that is below the places in which it is looked for.
+            match run.given {
+                Given::Found(_) if word.text.contains("{}") => is_given = true,
+                Given::Piped if word.text.contains("{}") => is_given = true,
+                _ => self.change(word, folder, folders),
+            }
+        }
+        match run.given {
+            Given::Found(places) if is_given => {
+                for place in places {
+                    self.change(place, folder, folders);
+                }
+            }
+            Given::Piped
+                if is_given && !matches!(run.program, "rm" | "rmdir" | "unlink" | "shred") =>
+            {
+                let text = "changes what it is given, in places that are only known when it runs";
+                self.add(Danger::Opaque, text);
+            }
+            _ => {}
+        }
+    }
+}
+
+/// Words that a program changes.
+type Words<'a> = Vec<Cow<'a, Word>>;
+
+fn all<'a>(operands: &[&'a Word]) -> Words<'a> {
+    operands.iter().map(|word| Cow::Borrowed(*word)).collect()
+}
+
+fn here<'a>() -> Cow<'a, Word> {
+    Cow::Owned(Word::known("."))
+}
+
+/// What a program changes, if it is one that changes files. It can be none where it is given more.
+fn written<'a>(run: &Run<'a>) -> Option<Words<'a>> {
+    let words = run.arguments;
+    let operands = |options: Options| options.anywhere(words).operands;
+    Some(match run.program {
+        "rm" | "rmdir" | "unlink" | "tee" | "sudoedit" => all(&operands(Options::NONE)),
+        "touch" => all(&operands(Options::with("drt", &["date", "reference", "time"]))),
+        "mkdir" | "mkfifo" => all(&operands(Options::with("m", &["mode"]))),
+        "truncate" => all(&operands(Options::with("rs", &["reference", "size"]))),
+        "shred" => all(&operands(Options::with("ns", &["iterations", "random-source", "size"]))),
+        "chmod" | "chown" | "chgrp" => after_mode(run),
+        "cp" | "mv" | "install" | "ln" => copied(run),
+        "rsync" => {
+            let options = Options::with(
+                "BefMT",
+                &["exclude", "exclude-from", "files-from", "filter", "include", "log-file", "rsh"],
+            );
+            target(&operands(options))
+        }
+        "scp" => target(&operands(Options::valued("cDFiJloPSX"))),
+        "sed" | "gsed" => edited(
+            &Options { attached: "i", ..Options::with("efl", &["expression", "file"]) },
+            run,
+        )?,
+        "perl" | "ruby" => {
+            edited(&Options { attached: "0CFilmMx", ..Options::valued("eEI") }, run)?
+        }
+        "dd" => {
+            let to = words.iter().filter(|word| word.text.starts_with("of="));
+            to.map(|word| Cow::Owned(word.after("of=".len()))).collect()
+        }
+        "curl" => curl(run),
+        "wget" => wget(run),
+        "tar" | "gtar" | "bsdtar" => tar(run)?,
+        "unzip" => {
+            let parsed = Options::valued("dPx").anywhere(words);
+            if parsed.has(&["l", "p", "t", "v", "z", "Z"]) {
+                return None;
+            }
+            vec![parsed.values(&["d"]).next().unwrap_or_else(here)]
+        }
+        "gzip" | "gunzip" | "bzip2" | "bunzip2" | "xz" | "unxz" | "zstd" => {
+            let parsed = Options::valued("So").anywhere(words);
+            if parsed.has(&["c", "l", "t", "stdout", "list", "test"]) {
+                return None;
+            }
+            all(&parsed.operands)
+        }
+        "find" | "gfind" => found(run)?,
+        "sort" | "gcc" | "g++" | "cc" | "c++" | "clang" | "clang++" | "ld" | "rustc" | "go"
+        | "pandoc" => {
+            let parsed = Options::with("o", &["output"]).anywhere(words);
+            let to: Words<'a> = parsed.values(&["o", "output"]).collect();
+            if to.is_empty() {
+                return None;
+            }
+            to
+        }
+        "git" => {
+            let to = git::written(run);
+            if to.is_empty() {
+                return None;
+            }
+            to
+        }
+        _ => return None,
+    })
+}
+
+/// All but the mode or the owner, which comes first. A mode can look like an option: `-x`.
+fn after_mode<'a>(run: &Run<'a>) -> Words<'a> {
+    let is_option = |word: &&Word| {
+        let letters = word.text.strip_prefix('-').unwrap_or_default();
+        word.text.starts_with("--")
+            || !letters.is_empty() && letters.chars().all(|letter| "RvcfhHLP".contains(letter))
+    };
+    let has_reference = run.arguments.iter().any(|word| word.text.starts_with("--ref"));
+    let words = run.arguments.iter().filter(|word| !is_option(word));
+    words.skip(usize::from(!has_reference)).map(Cow::Borrowed).collect()
+}
+
+/// The place that files are copied to, and those that are gone afterwards.
+fn copied<'a>(run: &Run<'a>) -> Words<'a> {
+    let options = match run.program {
+        "install" => {
+            Options::with("gmoSt", &["group", "mode", "owner", "suffix", "target-directory"])
+        }
+        _ => Options::with("St", &["suffix", "target-directory"]),
+    };
+    let parsed = options.anywhere(run.arguments);
+    let to: Words<'a> = parsed.values(&["t", "target-directory"]).collect();
+    let operands = &parsed.operands;
+    let mut words = match run.program {
+        "mv" => all(operands),
+        "install" if parsed.has(&["d", "directory"]) => all(operands),
+        _ if !to.is_empty() => Vec::new(),
+        // With one name only, the link is made here.
+        "ln" if operands.len() == 1 => vec![here()],
+        _ => target(operands),
+    };
+    words.extend(to);
+    words
+}
+
+/// The last one of several, if it is not on another machine.
+fn target<'a>(operands: &[&'a Word]) -> Words<'a> {
+    match operands {
+        [_, .., last] if !is_remote(&last.text) => vec![Cow::Borrowed(*last)],
+        _ => Vec::new(),
+    }
+}
+
+fn is_remote(text: &str) -> bool {
+    text.find(':').is_some_and(|colon| !text.get(..colon).unwrap_or_default().contains('/'))
+}
+
+/// Files that are edited in their places.
+fn edited<'a>(options: &Options, run: &Run<'a>) -> Option<Words<'a>> {
+    let parsed = options.anywhere(run.arguments);
+    if !parsed.has(&["i", "in-place"]) {
+        return None;
+    }
+    let has_script = parsed.has(&["e", "E", "f", "expression", "file"]);
+    Some(all(parsed.operands.get(usize::from(!has_script)..).unwrap_or_default()))
+}
+
+/// The values of options, but for `-`, which is the output.
+fn outputs<'a>(parsed: &Parsed<'a>, names: &[&str]) -> Words<'a> {
+    parsed.values(names).filter(|word| word.text != "-").collect()
+}
+
+fn curl<'a>(run: &Run<'a>) -> Words<'a> {
+    let options = Options {
+        long: &["remote-name", "remote-name-all"],
+        ..Options::with(
+            "AbCcDdEeFHKmoPQrTtUuwXxYyz",
+            &[
+                "cookie-jar",
+                "data",
+                "dump-header",
+                "etag-save",
+                "form",
+                "header",
+                "output",
+                "output-dir",
+                "request",
+                "stderr",
+                "trace",
+                "trace-ascii",
+                "url",
+                "user",
+                "user-agent",
+            ],
+        )
+    };
+    let parsed = options.anywhere(run.arguments);
+    let files = [
+        "c",
+        "cookie-jar",
+        "D",
+        "dump-header",
+        "etag-save",
+        "o",
+        "output",
+        "output-dir",
+        "stderr",
+        "trace",
+        "trace-ascii",
+    ];
+    let mut words = outputs(&parsed, &files);
+    if parsed.has(&["O", "remote-name", "remote-name-all"]) && !parsed.has(&["output-dir"]) {
+        words.push(here());
+    }
+    words
+}
+
+fn wget<'a>(run: &Run<'a>) -> Words<'a> {
+    let options = Options::with(
+        "aABDeiIlOoPQRtTUwX",
+        &[
+            "append-output",
+            "directory-prefix",
+            "header",
+            "input-file",
+            "output-document",
+            "output-file",
+            "post-data",
+            "save-cookies",
+            "user-agent",
+        ],
+    );
+    let parsed = options.anywhere(run.arguments);
+    let mut words = outputs(&parsed, &["a", "append-output", "o", "output-file", "save-cookies"]);
+    let documents = ["O", "output-document"];
+    if parsed.has(&documents) {
+        words.extend(outputs(&parsed, &documents));
+    } else if !parsed.has(&["spider"]) {
+        words.push(parsed.values(&["P", "directory-prefix"]).next().unwrap_or_else(here));
+    }
+    words
+}
+
+/// The archive that is made, or the folder that one is taken apart in.
+fn tar<'a>(run: &Run<'a>) -> Option<Words<'a>> {
+    const VALUED: &str = "bCfFgHIKLNTVX";
+    let options = Options {
+        long: &["append", "create", "delete", "extract", "get", "list", "update"],
+        ..Options::with(
+            VALUED,
+            &["directory", "exclude", "file", "files-from", "strip-components", "transform"],
+        )
+    };
+    // Letters without `-` in the first word have their values in the words after it, in their order.
+    let mut letters = "";
+    let mut values: Vec<(char, &'a Word)> = Vec::new();
+    let mut rest = run.arguments;
+    if let Some((first, after)) = rest.split_first()
+        && !first.text.starts_with('-')
+        && !first.is_open
+    {
+        letters = &first.text;
+        let valued = letters.chars().filter(|letter| VALUED.contains(*letter));
+        values = valued.zip(after).collect();
+        rest = after.get(values.len()..).unwrap_or_default();
+    }
+    let parsed = options.anywhere(rest);
+    let does = |letter: char, names: &[&str]| letters.contains(letter) || parsed.has(names);
+    let values = |letter: char, names: &[&str]| {
+        let old = values.iter().filter(|(name, _)| *name == letter);
+        let mut all: Words<'a> = old.map(|(_, word)| Cow::Borrowed(*word)).collect();
+        all.extend(outputs(&parsed, names));
+        all.retain(|word| word.text != "-");
+        all
+    };
+    if does('x', &["x", "extract", "get"]) {
+        if does('O', &["O", "to-stdout"]) {
+            return None;
+        }
+        let to = values('C', &["C", "directory"]);
+        return Some(if to.is_empty() { vec![here()] } else { to });
+    }
+    let changes =
+        does('c', &["c", "create"]) || does('r', &["r", "append"]) || does('u', &["u", "update"]);
+    changes.then(|| values('f', &["f", "file"]))
+}
+
+/// What `find` deletes, and the lists that it writes.
+fn found<'a>(run: &Run<'a>) -> Option<Words<'a>> {
+    let mut words: Words<'a> = Vec::new();
+    for pair in run.arguments.windows(2) {
+        if let [option, file] = pair
+            && matches!(&*option.text, "-fprint" | "-fprint0" | "-fprintf" | "-fls")
+        {
+            words.push(Cow::Borrowed(file));
+        }
+    }
+    if run.arguments.iter().any(|word| word.text == "-delete") {
+        let places =
+            run.arguments.iter().take_while(|word| !word.text.starts_with(['-', '(', '!']));
+        words.extend(places.map(Cow::Borrowed));
+    }
+    (!words.is_empty()).then_some(words)
+}

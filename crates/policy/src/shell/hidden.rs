@@ -1,0 +1,88 @@
+//! Substitutions that the parser does not see.
+//!
+//! It takes some texts as they are in which a shell would still run commands: those that are given to a
+//! command to read, and the values that variables have when they have none.
+
+/// The commands in the substitutions of a text, or none where it cannot be told where one ends.
+pub(super) fn commands(text: &str) -> Option<Vec<String>> {
+    let mut found = Vec::new();
+    let mut rest = text;
+    while let Some(at) = rest.find(['\\', '`', '$']) {
+        let (_, from) = rest.split_at_checked(at)?;
+        if let Some(escaped) = from.strip_prefix('\\') {
+            let mut characters = escaped.chars();
+            characters.next();
+            rest = characters.as_str();
+        } else if let Some(begun) = from.strip_prefix('`') {
+            let (inner, after) = until_tick(begun)?;
+            found.push(inner);
+            rest = after;
+        } else if let Some(begun) = from.strip_prefix("$((") {
+            // A calculation, in which there can be another substitution.
+            rest = begun;
+        } else if let Some(begun) = from.strip_prefix("$(") {
+            let (inner, after) = until_bracket(begun)?;
+            found.push(inner.to_owned());
+            rest = after;
+        } else {
+            rest = from.strip_prefix('$')?;
+        }
+    }
+    Some(found)
+}
+
+fn until_tick(text: &str) -> Option<(String, &str)> {
+    let mut inner = String::new();
+    let mut characters = text.chars();
+    while let Some(character) = characters.next() {
+        match character {
+            '`' => return Some((inner, characters.as_str())),
+            '\\' => match characters.next()? {
+                escaped @ ('`' | '\\' | '$') => inner.push(escaped),
+                other => inner.extend(['\\', other]),
+            },
+            _ => inner.push(character),
+        }
+    }
+    None
+}
+
+fn until_bracket(text: &str) -> Option<(&str, &str)> {
+    let mut depth = 1_usize;
+    let mut quote = None;
+    let mut is_escaped = false;
+    for (at, character) in text.char_indices() {
+        if std::mem::take(&mut is_escaped) {
+            continue;
+        }
+        match (character, quote) {
+            ('\\', None | Some('"')) => is_escaped = true,
+            ('\'' | '"', None) => quote = Some(character),
+            (_, Some(open)) if character == open => quote = None,
+            ('(', None) => depth += 1,
+            (')', None) => {
+                depth -= 1;
+                if depth == 0 {
+                    return Some((text.get(..at)?, text.get(at + 1..)?));
+                }
+            }
+            _ => {}
+        }
+    }
+    None
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn commands_are_found_where_they_end() {
+        let found = |text| commands(text).unwrap();
+        assert_eq!(found("a `b c` $(d $(e) ')' f) \\`g\\` \\$(h)"), ["b c", "d $(e) ')' f"]);
+        assert_eq!(found("$((1 + $(a))) $x ${y} $"), ["a"]);
+        assert_eq!(found("`a \\`b\\``"), ["a `b`"]);
+        assert_eq!(commands("`a"), None);
+        assert_eq!(commands("$(a"), None);
+    }
+}

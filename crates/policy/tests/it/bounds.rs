@@ -1,0 +1,156 @@
+//! Whatever a line is, looking at it ends soon and does not fail.
+
+use std::time::{Duration, Instant};
+
+use countersign_policy::shell;
+use proptest::prelude::*;
+
+use crate::{place, said};
+
+/// Much longer than it takes, and much shorter than what grows with the square of a length.
+const SOON: Duration = Duration::from_secs(8);
+
+/// As much of a piece as there may be in a line.
+fn filled(piece: &str) -> String {
+    piece.repeat((128 << 10) / piece.len())
+}
+
+#[test]
+fn long_lines_are_looked_at_soon() {
+    let pieces = [
+        "a;",
+        "rm x;",
+        "sh;",
+        "curl x;",
+        "cd a;",
+        "cd a && ",
+        "pushd a;",
+        "(",
+        "((",
+        "{ ",
+        "$(",
+        "`",
+        "\"$(",
+        "<(",
+        "'",
+        "\"",
+        "\\",
+        "if a; then ",
+        "f() { ",
+        "case a in b) ",
+        "while ",
+        "for x in ",
+        "sudo ",
+        "env ",
+        "env -S ",
+        "sudo -u a ",
+        "find -exec ",
+        "find . -exec rm {} + ",
+        "xargs ",
+        "bash -c ",
+        "bash -c '",
+        "eval ",
+        "eval \"",
+        "a $x ",
+        "$x ",
+        "$x;",
+        "$HOME/",
+        "> a ",
+        "a > b;",
+        "a=b ",
+        "a=b;",
+        "export a;",
+        "{a,b}",
+        "{",
+        "{a,",
+        "/../",
+        "../",
+        "a || b; ",
+        "a || ",
+        "! ",
+        "<<A ",
+        "<<A\nA\n",
+        "bash <<A\nrm x\nA\n",
+        "bash <<< 'rm x';",
+        "<<< ",
+        "a\n",
+        "\n",
+        "é",
+        "\0",
+        "echo 'rm x' | sh;",
+        "$(bash -c \"$(",
+        "bash -c \"$(",
+        "eval \"$(curl ",
+        "[[ a == ",
+        "-",
+        "--",
+        "git push -f;",
+        "chmod ",
+        "tar x",
+        "cp -t ",
+        "curl -o ",
+        "rm -rf /etc ",
+        "cat .env ",
+    ];
+    for piece in pieces {
+        let begun = Instant::now();
+        drop(said(&filled(piece), &place()));
+        assert!(begun.elapsed() < SOON, "{piece:?} took {:?}", begun.elapsed());
+    }
+    for (before, piece) in [
+        ("rm ", "/etc/x "),
+        ("find . ", "-exec rm {} + "),
+        ("curl x", " | sh"),
+        ("bash <<A\n", "rm /x\n"),
+    ] {
+        let begun = Instant::now();
+        let all = said(&format!("{before}{}", filled(piece)), &place());
+        assert!(begun.elapsed() < SOON, "{piece:?} took {:?}", begun.elapsed());
+        // What a person is shown is short.
+        let length: usize = all.iter().map(|note| note.text.len()).sum();
+        assert!(length < 20_000, "{piece:?}: {length} bytes");
+    }
+}
+
+/// The parser ends the process if it is given these as they are.
+#[test]
+fn characters_of_all_kinds_can_be_looked_at() {
+    for line in [
+        "echo {\u{10ffff}",
+        "echo {\u{e0100}",
+        "echo {1..\u{10ffff}}",
+        "é {é..é} é{é,é}é $é ${é} é=é",
+        "<<é\né\né",
+    ] {
+        drop(said(line, &place()));
+    }
+    let texts: Vec<String> =
+        said("rm 'ä ö' \u{1f600}\u{3000}x", &place()).into_iter().map(|n| n.text).collect();
+    assert_eq!(texts, ["deletes ä ö, \u{1f600}\u{3000}x"]);
+}
+
+proptest! {
+    #[test]
+    fn any_text_can_be_looked_at(line in "\\PC{0,80}") {
+        drop(said(&line, &place()));
+    }
+
+    #[test]
+    fn any_mixture_can_be_looked_at(
+        parts in prop::collection::vec(
+            prop::sample::select(vec![
+                "rm", "sudo", "-n", "-u", "bash", "-c", "cd", "/etc", "..", "curl", "|", "&&", "||",
+                ";", "\n", "(", ")", "{", "}", "{a,b}", "$(", "`", "'", "\"", "$x", "$HOME", "~", ">",
+                ">>", "<", "<<EOF\n", "EOF\n", "<<<", "<(", "&", "=", "a=b", "if", "then", "fi", "do",
+                "done", "for", "in", "case", "esac", "f()", "find", "-exec", "+", "\\;", "xargs", "git",
+                "push", "tar", "x", "eval", "env", "-S", "\\", "é", "\u{202e}", "-", "--", "#", "!",
+            ]),
+            0..40,
+        ),
+        gap in "[ ]?",
+    ) {
+        let line = parts.join(&gap);
+        drop(said(&line, &place()));
+        drop(shell::parse(&line));
+    }
+}
