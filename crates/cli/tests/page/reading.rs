@@ -49,10 +49,22 @@ async fn older_parts_come_when_somebody_looks_for_them() {
             .await;
         let shown = usize::try_from(shown.as_u64().unwrap()).unwrap();
         let before = format!("{} !== undefined", place_of(shown - 1));
-        browser.run("document.querySelector('.scroll').scrollTop = 200").await;
+        browser.run("document.querySelector('.scroll').scrollTop = 500").await;
+        // What comes into view gets its real height with the next frames.
+        let settled = format!(
+            "((now) => {{
+               window.still = window.place === now ? (window.still ?? 0) + 1 : 0;
+               window.place = now;
+               return window.still > 5;
+             }})({})",
+            place_of(shown + 3)
+        );
+        page.until(&settled).await;
         let place = browser.run(&format!("return {}", place_of(shown + 3))).await.as_f64().unwrap();
         browser.run("document.querySelector('#older').click()").await;
         page.until(&before).await;
+        browser.run("window.still = 0").await;
+        page.until(&settled).await;
         let after = browser.run(&format!("return {}", place_of(shown + 3))).await.as_f64().unwrap();
         assert!((place - after).abs() < 2.0, "{place} {after}");
         // To the very beginning.

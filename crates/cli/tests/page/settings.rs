@@ -69,7 +69,6 @@ async fn notifications_when_something_waits() {
         page.live().await;
         browser.click("#notify").await;
         page.until("document.querySelector('#notify').checked && localStorage.getItem('countersign-notify') === 'on'").await;
-        page.until("navigator.serviceWorker.controller !== undefined").await;
         let session = page.served.borrow().session("Write one file.");
         page.has("title", "(1)").await;
         page.has("#said", "Write one file. asks to use Write").await;

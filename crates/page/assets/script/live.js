@@ -167,7 +167,8 @@ async function alarm(newest) {
   kept.set("alarmed", newest.id);
   if (kept.get("sound") === "on") beep();
   if (kept.get("notify") !== "on" || window.Notification?.permission !== "granted") return;
-  const registration = await navigator.serviceWorker?.getRegistration();
+  // A worker that was registered a moment ago shows nothing before it is ready.
+  const registration = await navigator.serviceWorker?.ready;
   registration?.showNotification(newest.title, {
     body: newest.what,
     tag: newest.id,

@@ -432,6 +432,12 @@ impl World {
         tokio::time::timeout(Duration::from_secs(60), there).await.unwrap()
     }
 
+    /// Waits until the CLI has written down the call that somebody is asked about. It asks first.
+    pub(crate) async fn written(&self, asked: &Approval) {
+        let conversation = self.head(asked.session).await.conversation.id;
+        self.transcript(conversation, asked.tool_use_id.as_deref().unwrap()).await;
+    }
+
     /// What the model was last asked.
     pub(crate) fn last_request(&self) -> String {
         format!("{:?}", self.lab.model().model_requests().last().unwrap())

@@ -37,7 +37,9 @@ async fn frozen_asking(cli: Cli) -> Outcome {
     let soon = Duration::from_millis(300);
     let world = World::with(cli, WRITE, |config| config.limits.interrupt_within = soon).await;
     let session = world.create("Write it.").await;
-    world.asked(session).await;
+    let asked = world.asked(session).await;
+    // What was not written down could not be gone on with.
+    world.written(&asked).await;
     let turn = world.head(session).await.turn.unwrap().id;
     world.signal_cli(session, Signal::STOP).await;
     world.client.interrupt(session, turn).await?;
