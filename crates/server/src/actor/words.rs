@@ -1,8 +1,10 @@
 //! What the model is told by the server.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
 use countersign::park::canonical_input;
+use countersign_protocol::content::{Content, ContentBlock, ToolUseBlock};
+use countersign_protocol::ids::ToolUseId;
 use countersign_protocol::{Decoded, FromCli, Line, RawJson};
 use jiff::Timestamp;
 use sha2::{Digest as _, Sha256};
@@ -14,6 +16,9 @@ use crate::store::{Store, StoreError};
 
 /// How long the story of a session may be, in bytes: the end of it counts.
 const STORY: usize = 40_000;
+
+/// How much of the input of a call is told, in bytes: enough to see what it was.
+const INPUT: usize = 500;
 
 /// How many events are looked at, at most, to tell the story, and how many at a time.
 const EVENTS: usize = 20_000;
@@ -96,6 +101,8 @@ struct Telling {
     lines: Vec<String>,
     length: usize,
     events: usize,
+    /// Calls that have a result, and whether that is an error.
+    results: HashMap<ToolUseId, bool>,
 }
 
 impl Telling {
@@ -139,15 +146,57 @@ impl Telling {
                         }
                     }
                     Happening::Frame(frame) if has_begun => {
-                        if let Some(line) = said(frame.line.as_str()) {
-                            self.push(line);
-                        }
+                        self.look_at(frame.line.as_str());
                     }
                     _ => {}
                 }
             }
         }
         Ok(())
+    }
+
+    /// Adds what the model said or did in a frame.
+    fn look_at(&mut self, line: &str) {
+        let Ok(line) = Line::parse(line.as_bytes()) else { return };
+        let (Decoded::Known(frame) | Decoded::Unknown(frame)) = line.decode::<FromCli>() else {
+            return;
+        };
+        match frame {
+            FromCli::Assistant(said) if said.parent_tool_use_id.is_none() => {
+                let content = &said.message.content;
+                for call in blocks(content).iter().rev() {
+                    if let ContentBlock::ToolUse(call) = call {
+                        self.push(self.called(call));
+                    }
+                }
+                let texts: Vec<_> = content.texts().collect();
+                if !texts.is_empty() {
+                    self.push(format!("You said: {}", texts.join("\n")));
+                }
+            }
+            FromCli::User(user) => {
+                for block in blocks(&user.message.content) {
+                    if let ContentBlock::ToolResult(result) = block {
+                        let is_error = result.is_error == Some(true);
+                        self.results.insert(result.tool_use_id.clone(), is_error);
+                    }
+                }
+            }
+            _ => {}
+        }
+    }
+
+    /// What the model called, so that it does not do twice what it has done.
+    fn called(&self, call: &ToolUseBlock) -> String {
+        let outcome = match self.results.get(&call.id) {
+            Some(false) => "It ran.",
+            Some(true) => "It failed or was refused.",
+            None => "No result of it was seen.",
+        };
+        let input = call.input.as_str();
+        let (shown, rest) = input.split_at(input.floor_char_boundary(INPUT));
+        let more = if rest.is_empty() { "" } else { "[…]" };
+        format!("You called {} with the input {shown}{more}. {outcome}", call.name)
     }
 
     fn told(mut self) -> Option<String> {
@@ -196,18 +245,11 @@ impl Until {
     }
 }
 
-/// What the model said or did in a frame.
-fn said(line: &str) -> Option<String> {
-    let line = Line::parse(line.as_bytes()).ok()?;
-    let (Decoded::Known(frame) | Decoded::Unknown(frame)) = line.decode::<FromCli>() else {
-        return None;
-    };
-    let FromCli::Assistant(said) = frame else { return None };
-    if said.parent_tool_use_id.is_some() {
-        return None;
+fn blocks(content: &Content) -> &[ContentBlock] {
+    match content {
+        Content::Blocks(blocks) => blocks,
+        _ => &[],
     }
-    let texts: Vec<_> = said.message.content.texts().collect();
-    (!texts.is_empty()).then(|| format!("You said: {}", texts.join("\n")))
 }
 
 #[cfg(test)]
@@ -215,6 +257,7 @@ mod tests {
     use std::sync::Arc;
 
     use countersign_protocol::permission::PermissionMode;
+    use serde_json::{Value, json};
 
     use super::*;
     use crate::bus::Bus;
@@ -233,13 +276,31 @@ mod tests {
     }
 
     fn says(text: &str) -> Happening {
-        let line = serde_json::json!({
+        assistant(&json!({"type": "text", "text": text}))
+    }
+
+    fn calls(id: &str, input: &Value) -> Happening {
+        assistant(&json!({"type": "tool_use", "id": id, "name": "Bash", "input": input}))
+    }
+
+    fn assistant(block: &Value) -> Happening {
+        let line = json!({
             "type": "assistant", "uuid": "00000000-0000-4000-8000-000000000000", "session_id": "s",
             "parent_tool_use_id": null, "message": {
                 "id": "m", "type": "message", "role": "assistant", "model": "m",
-                "content": [{"type": "text", "text": text}], "stop_reason": null,
+                "content": [block], "stop_reason": null,
                 "stop_sequence": null, "usage": {"input_tokens": 1, "output_tokens": 1},
             },
+        });
+        Frame { generation: 1, line: line.into() }.into()
+    }
+
+    fn result(id: &str, is_error: bool) -> Happening {
+        let line = json!({
+            "type": "user", "uuid": "00000000-0000-4000-8000-000000000001", "session_id": "s",
+            "parent_tool_use_id": null, "message": {"role": "user", "content": [
+                {"type": "tool_result", "tool_use_id": id, "content": "?", "is_error": is_error},
+            ]},
         });
         Frame { generation: 1, line: line.into() }.into()
     }
@@ -280,13 +341,28 @@ mod tests {
             MessageSent { message: one, turn }.into(),
             MessageSent { message: two, turn }.into(),
             says("I read one."),
+            calls("c1", &json!({"command": "one"})),
+            calls("c2", &json!({"command": "é".repeat(INPUT)})),
+            result("c2", true),
+            result("c1", false),
+            calls("c3", &json!({"command": "three"})),
             MessageReturned { message: two }.into(),
         ];
         hub.store().write(Write::to(session, end)).await.unwrap();
         let head = hub.store().head(session).await.unwrap().unwrap();
         let story_of = async |head: &Head| story(&hub, head).await.unwrap().unwrap();
         let told = story_of(&head).await;
-        assert!(told.contains("The user said: One.\n\nYou said: I read one.\n"), "{told}");
+        let end = [
+            "The user said: One.",
+            "You said: I read one.",
+            r#"You called Bash with the input {"command":"one"}. It ran."#,
+            &format!(
+                r#"You called Bash with the input {{"command":"{}[…]. It failed or was refused."#,
+                "é".repeat(INPUT / 2 - 6)
+            ),
+            r#"You called Bash with the input {"command":"three"}. No result of it was seen."#,
+        ];
+        assert!(told.contains(&format!("{}\n</conversation>", end.join("\n\n"))), "{told}");
         assert!(!told.contains("Two."), "{told}");
 
         // It was said after all, and then more than there is room for.

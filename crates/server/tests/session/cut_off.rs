@@ -230,6 +230,12 @@ async fn killed_and_lost(cli: Cli) -> Outcome {
     std::fs::remove_file(&hold)?;
     world.at_rest(session).await;
     assert_eq!(world.last_text(session).await, "I go on.");
+    if matches!(cli, Cli::Real(_)) {
+        // The simulated CLI asks no model.
+        let told = world.last_request();
+        let is_told = told.contains("You called Bash") && told.contains("No result of it was seen");
+        assert!(is_told, "{told}");
+    }
     assert_eq!(world.stages(session).await, [Stage::Unknown]);
     assert_eq!(world.turn_ends(session).await, [TurnEnd::Done], "it is one turn");
     world.close().await

@@ -78,16 +78,16 @@ fn say(mut message: Value) {
 
 const ASK: &str = r#"
 [[answer]]
+when = { text = "restarted while you were working" }
+text = "I go on."
+
+[[answer]]
 when = { text = "Ask me" }
 tool = { name = "mcp__asker__ask", input = {} }
 
 [[answer]]
 when = { tool = "mcp__asker__ask" }
 text = "I read: ${result}"
-
-[[answer]]
-when = { text = "restarted while you were working" }
-text = "I go on."
 
 [[answer]]
 text = "And more."
@@ -178,7 +178,8 @@ async fn stopped(cli: Cli) -> Outcome {
     world.close().await
 }
 
-/// Its server is gone with the CLI, so nobody can answer it any more. The turn goes on.
+/// Its server is gone with the CLI, so nobody can answer it any more. The turn goes on: also where the
+/// CLI had not yet written down anything of it, and the model is told the whole story.
 async fn killed(cli: Cli) -> Outcome {
     let (world, session, _) = asking(cli).await;
     world.kill_cli(session).await;
