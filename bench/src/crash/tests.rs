@@ -128,6 +128,7 @@ fn story(approval: ApprovalId, message: MessageId, turn: TurnId) -> Vec<Happenin
             tool: "Bash".to_owned(),
             mode: None,
             agent: None,
+            folder: None,
             input: None,
         }
         .into(),

@@ -4,7 +4,7 @@ use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 use std::sync::OnceLock;
 
 use axum::Router;
-use axum::response::{IntoResponse as _, Response};
+use axum::response::{IntoResponse, Response};
 use axum::routing::get;
 use http::header::{CACHE_CONTROL, CONTENT_TYPE};
 
@@ -34,6 +34,9 @@ const SCRIPT: &str = concat!(
 );
 const WORKER: &str = include_str!("../assets/worker.js");
 const ICON: &str = include_str!("../assets/icon.svg");
+/// The icon for what does not draw SVG: home screens.
+const ICON_180: &[u8] = include_bytes!("../assets/icon-180.png");
+const ICON_512: &[u8] = include_bytes!("../assets/icon-512.png");
 const MANIFEST: &str = include_str!("../assets/manifest.json");
 
 /// The routes to it. There is nothing secret in it, and a browser asks for some of it without its cookie.
@@ -42,6 +45,8 @@ pub(crate) fn routes() -> Router {
         .route("/assets/page.css", get(|| kept(STYLE, "text/css; charset=utf-8")))
         .route("/assets/page.js", get(|| kept(SCRIPT, "text/javascript; charset=utf-8")))
         .route("/assets/icon.svg", get(|| kept(ICON, "image/svg+xml")))
+        .route("/assets/icon-180.png", get(|| asked(ICON_180, "image/png")))
+        .route("/assets/icon-512.png", get(|| asked(ICON_512, "image/png")))
         .route("/worker.js", get(|| asked(WORKER, "text/javascript; charset=utf-8")))
         .route("/manifest.webmanifest", get(|| asked(MANIFEST, "application/manifest+json")))
 }
@@ -63,6 +68,6 @@ async fn kept(text: &'static str, kind: &'static str) -> Response {
 }
 
 /// Something whose address stays.
-async fn asked(text: &'static str, kind: &'static str) -> Response {
-    ([(CONTENT_TYPE, kind), (CACHE_CONTROL, "no-cache")], text).into_response()
+async fn asked(content: impl IntoResponse, kind: &'static str) -> Response {
+    ([(CONTENT_TYPE, kind), (CACHE_CONTROL, "no-cache")], content).into_response()
 }

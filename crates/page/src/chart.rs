@@ -1,5 +1,7 @@
 //! Charts, as SVG. What they show is in a table beside them, for those who do not see them.
 
+use jiff::Timestamp;
+
 use crate::render::Html;
 
 /// Bars of several parts each.
@@ -64,32 +66,81 @@ pub(crate) fn rows(bars: &Bars) -> Html {
     html
 }
 
+/// A value after each turn of a session.
+#[derive(Debug)]
+pub(crate) struct Trend {
+    /// What is shown.
+    pub(crate) title: &'static str,
+    /// What it is now, in words.
+    pub(crate) now: String,
+    /// When each turn ended, and the value then.
+    pub(crate) values: Vec<(Timestamp, f64)>,
+    /// A value in words.
+    pub(crate) words: fn(f64) -> String,
+}
+
+/// The most points that can be pointed at: more would be closer to each other than a pointer is wide.
+const POINTS: usize = 60;
+
 /// A line of values over the turns of a session.
-pub(crate) fn trend(title: &'static str, values: &[f64], last: &str) -> Html {
-    const WIDTH: u64 = 400;
-    const HEIGHT: u64 = 90;
+pub(crate) fn trend(trend: &Trend) -> Html {
+    const WIDTH: f64 = 400.0;
+    const HEIGHT: f64 = 110.0;
+    const LEFT: f64 = 52.0;
+    const TOP: f64 = 8.0;
+    let Trend { title, now, values, words } = trend;
     let mut html = Html::new();
-    html.tag("<figure><figcaption class=\"small soft\">").text(title).tag(": ").text(last);
+    html.tag("<figure><figcaption class=\"small soft\">").text(title).tag(": ").text(now);
     html.tag("</figcaption>");
-    let most = values.iter().copied().fold(0.0_f64, f64::max);
-    if values.len() < 2 || most <= 0.0 {
-        html.tag(
-            "<p class=\"soft small\">There is more to see after the second turn.</p></figure>",
-        );
+    if values.is_empty() {
+        html.tag("<p class=\"soft small\">There is more to see after the first turn.</p></figure>");
         return html;
     }
-    open(&mut html, title, WIDTH, HEIGHT + 4);
-    let point = |(number, value): (usize, &f64)| {
-        let x = number as f64 * WIDTH as f64 / (values.len() - 1) as f64;
-        let y = HEIGHT as f64 - value / most * (HEIGHT as f64 - 6.0);
-        format!("{x:.1},{y:.1}")
+    let most = values.iter().map(|(_, value)| *value).fold(0.0_f64, f64::max);
+    let scale = if most > 0.0 { most } else { 1.0 };
+    let last = values.len() - 1;
+    let x = |number: usize| match last {
+        0 => f64::midpoint(LEFT, WIDTH),
+        _ => LEFT + number as f64 * (WIDTH - LEFT - 4.0) / last as f64,
     };
-    let points = values.iter().enumerate().map(point).collect::<Vec<_>>().join(" ");
-    html.tag("<polygon class=\"area\" points=\"0,90 ").text(&points).tag(" 400,90\"/>");
+    let y = |value: f64| HEIGHT - value / scale * (HEIGHT - TOP);
+    open(&mut html, title, WIDTH as u64, HEIGHT as u64 + 18);
+    label(&mut html, 0.0, TOP + 8.0, &words(most));
+    label(&mut html, 0.0, HEIGHT, &words(0.0));
+    label(&mut html, LEFT, HEIGHT + 15.0, "turn 1");
+    if last > 0 {
+        let name = format!("turn {}", values.len());
+        label(&mut html, WIDTH - 8.0 - 6.0 * name.len() as f64, HEIGHT + 15.0, &name);
+    }
+    let points = values.iter().enumerate();
+    let points = points.map(|(number, (_, value))| format!("{:.1},{:.1}", x(number), y(*value)));
+    let points = points.collect::<Vec<_>>().join(" ");
+    html.tag("<polygon class=\"area\" points=\"").text(&format!("{LEFT},{HEIGHT} {points} "));
+    html.text(&format!("{:.1},{HEIGHT}", x(last))).tag("\"/>");
     html.tag("<polyline class=\"trend\" points=\"").text(&points).tag("\"/>");
-    line(&mut html, [0, HEIGHT, WIDTH, HEIGHT]);
-    html.tag("</svg></figure>");
+    line(&mut html, [LEFT as u64, HEIGHT as u64, WIDTH as u64, HEIGHT as u64]);
+    for (number, (_, value)) in values.iter().enumerate() {
+        if number % values.len().div_ceil(POINTS) == 0 || number == last {
+            html.tag("<circle class=\"point\" r=\"3\" cx=\"").text(&format!("{:.1}", x(number)));
+            html.tag("\" cy=\"").text(&format!("{:.1}", y(*value))).tag("\"><title>");
+            html.text(&format!("turn {}: {}", number + 1, words(*value))).tag("</title></circle>");
+        }
+    }
+    html.tag("</svg>");
+    html.tag("<details class=\"small\"><summary>As a table</summary><div class=\"table\" tabindex=\"0\"><table class=\"list\"><thead><tr><th>Turn</th><th>Ended</th><th class=\"right\">");
+    html.text(title).tag("</th></tr></thead><tbody>");
+    for (number, (at, value)) in values.iter().enumerate() {
+        html.tag("<tr><th>").number(number as u64 + 1).tag("</th><td><time datetime=\"");
+        html.text(&at.to_string()).tag("\"></time></td><td class=\"right\">");
+        html.text(&words(*value)).tag("</td></tr>");
+    }
+    html.tag("</tbody></table></div></details></figure>");
     html
+}
+
+fn label(html: &mut Html, x: f64, y: f64, words: &str) {
+    html.tag("<text x=\"").text(&format!("{x:.1}")).tag("\" y=\"").text(&format!("{y:.1}"));
+    html.tag("\">").text(words).tag("</text>");
 }
 
 fn open(html: &mut Html, title: &str, width: u64, height: u64) {

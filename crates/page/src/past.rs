@@ -15,9 +15,13 @@ use serde_json::Value;
 use std::sync::Arc;
 
 use crate::card::Matched;
+use crate::render::json;
 
 /// How many calls are looked at to say what a rule would have matched.
 const CALLS: usize = 300;
+
+/// Among how many of the last frames the call of an agent is looked for.
+const FRAMES: usize = 300;
 
 /// How many events of one kind are read for a tab.
 const EVENTS: usize = 5_000;
@@ -25,19 +29,56 @@ const EVENTS: usize = 5_000;
 /// No event is after this number.
 const NOW: u64 = i64::MAX as u64;
 
-/// What else was called in the session of an approval, newest first.
-pub(crate) async fn calls(api: &Api, approval: &Approval) -> Result<Vec<Matched>, Problem> {
+/// What is known of the call that a person is asked about.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Around {
+    /// What else was called in the session, newest first.
+    pub(crate) before: Vec<Matched>,
+    /// The folder that it is called in.
+    pub(crate) folder: Option<String>,
+    /// The agent that calls it, in words.
+    pub(crate) agent: Option<String>,
+}
+
+/// What is known of the call of an approval.
+pub(crate) async fn around(api: &Api, approval: &Approval) -> Result<Around, Problem> {
     let store = api.service.hub().store();
     let events = store.events_of(approval.session, &["tool.called"], NOW, CALLS).await?;
-    let is_it = |call: &str| approval.tool_use_id.as_deref() == Some(call);
-    let call = |event: &Arc<Event>| match &event.happening {
-        Happening::ToolCalled(called) if !is_it(&called.tool_use_id) => {
-            let input = called.input.as_ref().and_then(|input| input.decode::<Value>().ok());
-            Some(Matched { tool: called.tool.clone(), input: input.unwrap_or(Value::Null) })
+    let calls = events.iter().filter_map(|event| match &event.happening {
+        Happening::ToolCalled(called) => Some(called),
+        _ => None,
+    });
+    let mut around = Around::default();
+    for called in calls.clone() {
+        if approval.tool_use_id.as_ref() == Some(&called.tool_use_id) {
+            around.folder.clone_from(&called.folder);
+            continue;
+        }
+        let input = called.input.as_ref().and_then(value).unwrap_or(Value::Null);
+        around.before.push(Matched { tool: called.tool.clone(), input });
+    }
+    let Some(id) = &approval.agent else { return Ok(around) };
+    let thread = thread(api, approval).await?;
+    let started = calls.into_iter().find(|called| Some(&called.tool_use_id) == thread.as_ref());
+    let task = started.and_then(|called| value(called.input.as_ref()?)).unwrap_or(Value::Null);
+    let words = ["subagent_type", "description"].map(|name| task.get(name).and_then(Value::as_str));
+    let words = words.into_iter().flatten().filter(|text| !text.is_empty()).collect::<Vec<_>>();
+    around.agent = Some(if words.is_empty() { id.clone() } else { words.join(": ") });
+    Ok(around)
+}
+
+/// The call in whose thread the call of an approval is made.
+async fn thread(api: &Api, approval: &Approval) -> Result<Option<String>, Problem> {
+    let Some(call) = approval.tool_use_id.as_deref() else { return Ok(None) };
+    let store = api.service.hub().store();
+    let frames = store.events_of(approval.session, &["cli.frame"], NOW, FRAMES).await?;
+    let thread = |event: &Arc<Event>| match &event.happening {
+        Happening::Frame(frame) if frame.line.as_str().contains(call) => {
+            Some(value(&frame.line)?.get("parent_tool_use_id")?.as_str()?.to_owned())
         }
         _ => None,
     };
-    Ok(events.iter().filter_map(call).collect())
+    Ok(frames.iter().find_map(thread))
 }
 
 /// The plans of the rounds before this one, oldest first, with their numbers.
@@ -65,8 +106,12 @@ pub(crate) async fn plans(api: &Api, session: SessionId) -> Result<Vec<Approval>
 /// The plan that is asked about.
 pub(crate) fn plan_of(approval: &Approval) -> Option<String> {
     let (_, input) = approval.call()?;
-    let input: Value = input.decode().ok()?;
-    Some(input.get("plan")?.as_str()?.to_owned())
+    Some(value(&input)?.get("plan")?.as_str()?.to_owned())
+}
+
+/// A JSON text as a value, as far as it can be kept.
+fn value(raw: &RawJson) -> Option<Value> {
+    json::value(raw.as_str()).map(|(value, _)| value)
 }
 
 /// A file that a session has changed, all together.
@@ -128,12 +173,12 @@ pub(crate) struct Todo {
 pub(crate) async fn todos(api: &Api, session: SessionId) -> Result<Vec<Todo>, Problem> {
     let store = api.service.hub().store();
     let events = store.events_of(session, &["tool.called"], NOW, EVENTS).await?;
-    let input = |input: &Option<RawJson>| -> Option<Value> { input.as_ref()?.decode().ok() };
     let mut tasks: Vec<Todo> = Vec::new();
     for event in events.iter().rev() {
         let Happening::ToolCalled(called) = &event.happening else { continue };
-        match (&*called.tool, input(&called.input)) {
-            ("TodoWrite", Some(given)) => {
+        match (&*called.tool, called.input.as_ref().and_then(value)) {
+            // An agent has a list of its own.
+            ("TodoWrite", Some(given)) if called.agent.is_none() => {
                 let text = |todo: &Value, name: &str| {
                     todo.get(name).and_then(Value::as_str).unwrap_or_default().to_owned()
                 };
@@ -154,8 +199,12 @@ pub(crate) async fn todos(api: &Api, session: SessionId) -> Result<Vec<Todo>, Pr
                 let number = number.and_then(|text| text.parse::<usize>().ok());
                 let status = given.get("status").and_then(Value::as_str);
                 let task = number.and_then(|number| tasks.get_mut(number.checked_sub(1)?));
-                if let (Some(task), Some(status)) = (task, status) {
-                    status.clone_into(&mut task.status);
+                let subject = given.get("subject").and_then(Value::as_str);
+                if let Some(task) = task {
+                    status.unwrap_or_default().clone_into(&mut task.status);
+                    if let Some(subject) = subject {
+                        subject.clone_into(&mut task.text);
+                    }
                 }
             }
             _ => {}

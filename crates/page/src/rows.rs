@@ -107,16 +107,14 @@ pub(crate) fn list<'a>(
     more: bool,
 ) -> Html {
     let mut groups = Group::ALL.map(|group| (group, Vec::new()));
-    let mut is_empty = true;
     for head in heads {
-        is_empty = false;
         let of = Group::of(head.state());
         if let Some((_, rows)) = groups.iter_mut().find(|(group, _)| *group == of) {
             rows.push(row(head, current));
         }
     }
     let groups = groups.map(|(group, rows)| Rows { key: group.key(), name: group.name(), rows });
-    Html::of_template(&Sessions { groups, is_empty, more })
+    Html::of_template(&Sessions { groups, more })
 }
 
 struct Rows {
@@ -129,7 +127,6 @@ struct Rows {
 #[template(path = "sessions.html")]
 struct Sessions {
     groups: [Rows; 4],
-    is_empty: bool,
     more: bool,
 }
 

@@ -5,26 +5,29 @@ const $ = (selector, within = document) => within.querySelector(selector);
 const $$ = (selector, within = document) => [...within.querySelectorAll(selector)];
 const body = document.body;
 const session = body.dataset.session ?? null;
-const mayDecide = body.dataset.scope !== "read";
 
-// Settings of this browser.
-const kept = {
+// What a browser keeps. One that keeps nothing asks again the next time.
+const keeper = (storage) => ({
   get(name) {
     try {
-      return localStorage.getItem(`countersign-${name}`);
+      return storage().getItem(`countersign-${name}`);
     } catch {
       return null;
     }
   },
   set(name, value) {
     try {
-      if (value) localStorage.setItem(`countersign-${name}`, value);
-      else localStorage.removeItem(`countersign-${name}`);
+      if (value) storage().setItem(`countersign-${name}`, value);
+      else storage().removeItem(`countersign-${name}`);
     } catch {
-      // A browser that keeps nothing asks again the next time.
+      // It is full, or forbidden.
     }
   },
-};
+});
+
+// Settings of this browser; and what was begun on this page and is not sent.
+const kept = keeper(() => localStorage);
+const draft = keeper(() => sessionStorage);
 
 const pause = (milliseconds) => new Promise((resolve) => setTimeout(resolve, milliseconds));
 

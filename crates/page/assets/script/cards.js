@@ -28,6 +28,23 @@ async function editedInput(card) {
   return { ...input, [area.dataset.field]: value };
 }
 
+// What a field of a form says, or nothing.
+function formValue(input, name) {
+  const { kind } = input.dataset;
+  if (kind === "flag") return input.checked;
+  if (kind === "several") return $$("input:checked", input).map((box) => JSON.parse(box.value));
+  // What is no number has no value.
+  if (!input.checkValidity()) throw new Error(`${name}: ${input.validationMessage}`);
+  if (input.value === "") return undefined;
+  if (kind === "number") return Number(input.value);
+  if (kind !== "json") return input.value;
+  try {
+    return JSON.parse(input.value);
+  } catch (problem) {
+    throw new Error(`${name} is not JSON: ${problem.message}`);
+  }
+}
+
 const answers = {
   async allow(card) {
     const input = await editedInput(card);
@@ -43,14 +60,17 @@ const answers = {
   "deny-stop": (card) => ({ deny: { message: $("[name=message]", card)?.value ?? "", stop: true } }),
   async plan(card) {
     const choice = $("[name=choice]:checked", card).value;
+    const edit = $(".edit", card);
+    const area = $("[name=plan]", edit);
+    const edited = edit.hidden || area.value === area.defaultValue ? undefined : area.value;
     if (choice === "keep_planning") {
       const images = await pictures($("[name=images]", card).files);
-      return { keep_planning: { feedback: $("[name=feedback]", card).value, images } };
+      const said = $("[name=feedback]", card).value;
+      const plan = edited && `This is the plan as I have changed it:\n\n${edited}`;
+      return { keep_planning: { feedback: [said, plan].filter(Boolean).join("\n\n"), images } };
     }
-    const edit = $(".edit", card);
     const approved = { choice, compact: $("[name=compact]", card).checked && choice !== "clear_context" };
-    const area = $("[name=plan]", edit);
-    if (!edit.hidden && area.value !== area.defaultValue) approved.plan = area.value;
+    if (edited !== undefined) approved.plan = edited;
     if ($("[name=prompts]", card)?.checked && choice !== "clear_context") approved.grant_prompts = true;
     return { plan: approved };
   },
@@ -71,16 +91,19 @@ const answers = {
     }),
   }),
   skip: () => ({ skip: {} }),
+  reply(card) {
+    const text = $(".refuse [name=message]", card).value;
+    if (!text.trim()) throw new Error("Write something first, or skip the questions.");
+    return { reply: { text } };
+  },
   "form-accept": (card) => {
     const content = {};
     for (const field of $$("[data-field]", card)) {
-      const input = $("[data-kind]", field);
-      if (input.dataset.kind === "flag") content[field.dataset.field] = input.checked;
-      else if (input.value !== "") {
-        content[field.dataset.field] = input.dataset.kind === "number" ? Number(input.value) : input.value;
-      } else if ("required" in field.dataset) {
-        throw new Error(`${$("span", field).textContent} is missing.`);
-      }
+      const name = $("span", field).textContent;
+      const value = formValue($("[data-kind]", field), name);
+      const isNothing = value === undefined || value.length === 0;
+      if (!isNothing) content[field.dataset.field] = value;
+      else if ("required" in field.dataset) throw new Error(`${name} is missing.`);
     }
     return { form: { action: "accept", content } };
   },
@@ -89,10 +112,17 @@ const answers = {
 };
 
 // Opens or closes a part of a card that is written in. The buttons say what they then do.
+function showPart(card, selector, shown) {
+  const part = $(selector, card);
+  part.hidden = !shown;
+  card.classList.toggle(selector.slice(1), shown);
+  const plan = selector === ".edit" && $(".plan", card);
+  if (plan) plan.hidden = shown;
+}
+
 function toggle(card, selector) {
   const part = $(selector, card);
-  part.hidden = !part.hidden;
-  card.classList.toggle(selector.slice(1), !part.hidden);
+  showPart(card, selector, part.hidden);
   if (part.hidden) $("summary", card).focus();
   else $("textarea", part).focus();
 }
@@ -104,11 +134,10 @@ async function act(card, what) {
   const said = $(".problem[role=alert]", card);
   if (what === "edit") {
     toggle(card, ".edit");
-    const plan = $(".plan", card);
-    if (plan) plan.hidden = !$(".edit", card).hidden;
     return;
   }
-  if (what === "close-refuse" || (what === "deny" && $(".refuse", card)?.hidden)) {
+  const opens = what === "deny" || what === "reply";
+  if (what === "close-refuse" || (opens && $(".refuse", card)?.hidden)) {
     toggle(card, ".refuse");
     return;
   }
@@ -124,7 +153,8 @@ async function act(card, what) {
     });
     if (taken?.child) location.href = `/sessions/${taken.child}`;
   } catch (problem) {
-    said.textContent = problem.message;
+    if (card.isConnected) said.textContent = problem.message;
+    else toast(problem.message);
     for (const button of buttons) button.disabled = false;
     if (document.activeElement === body) $("summary", card)?.focus();
   }
@@ -133,6 +163,9 @@ async function act(card, what) {
 document.addEventListener("click", (event) => {
   const button = event.target.closest("[data-do]");
   const card = button?.closest(".card");
+  // A click without a pointer is of the keyboard, and about what has the focus.
+  const isByPointer = event.detail > 0;
+  if (card && isByPointer && performance.now() - Number(card.dataset.moved ?? -Infinity) < 500) return;
   if (card) act(card, button.dataset.do);
 });
 
@@ -146,6 +179,7 @@ document.addEventListener("change", (event) => {
   if (event.target.name === "choice") {
     const keeps = event.target.value === "keep_planning";
     $(".feedback", card).hidden = !keeps;
+    card.classList.toggle("keeps", keeps);
     const clears = event.target.value === "clear_context";
     $(".compact", card).hidden = keeps || clears;
     const prompts = $(".prompts", card);
@@ -191,14 +225,13 @@ for (const kind of ["focusin", "pointerdown"]) {
 }
 
 // Something that had the focus is another thing now.
-function focusAfter(element, wasWriting) {
+function focusAfter(element) {
   if (!element?.matches(".closed")) {
     element?.querySelector("a, button")?.focus();
     return;
   }
   const next = $(".card[open]") ?? $(".card");
-  // Whoever is in the middle of a sentence goes on typing: that must decide nothing.
-  if (!next || wasWriting) {
+  if (!next) {
     ($("#message") ?? $("#main")).focus();
     return;
   }
@@ -207,3 +240,64 @@ function focusAfter(element, wasWriting) {
   $("summary", next).focus();
 }
 
+
+/* What is written and chosen on a card, and not sent, outlives a reload. */
+
+const fields = (card) => $$("input:not([type=file]), textarea, select", card);
+const isToggle = (field) => field.type === "radio" || field.type === "checkbox";
+const filledIn = (field) => (isToggle(field) ? field.checked : field.value);
+const atFirst = (field) => {
+  if (isToggle(field)) return field.defaultChecked;
+  if (field.matches("select")) return ($("option[selected]", field) ?? field.options[0])?.value ?? "";
+  return field.defaultValue;
+};
+const isChanged = (field) => filledIn(field) !== atFirst(field);
+
+function remember(card) {
+  const changed = fields(card).map((field) => (isChanged(field) ? filledIn(field) : null));
+  draft.set(card.id, changed.some((value) => value !== null) ? JSON.stringify(changed) : "");
+}
+
+for (const kind of ["input", "change"]) {
+  document.addEventListener(kind, (event) => {
+    const card = event.target.closest?.(".card");
+    if (card) remember(card);
+  });
+}
+
+function recall(card) {
+  let changed;
+  try {
+    changed = JSON.parse(draft.get(card.id) || "[]");
+  } catch {
+    return;
+  }
+  fields(card).forEach((field, number) => {
+    const value = changed[number] ?? null;
+    if (value === null || !isToggle(field) !== (typeof value === "string")) return;
+    if (isToggle(field)) field.checked = value;
+    else field.value = value;
+    field.dispatchEvent(new Event("change", { bubbles: true }));
+    const part = field.closest(".edit[hidden], .refuse[hidden]");
+    if (part) showPart(card, `.${part.classList[0]}`, true);
+  });
+}
+
+// What somebody was writing on a card that is closed now. It stays until they have seen it.
+function writtenOn(card, closed) {
+  const words = fields(card).filter((field) => !isToggle(field) && isChanged(field) && isWriting(field));
+  draft.set(card.id, "");
+  if (words.length === 0) return false;
+  const note = document.createElement("p");
+  note.textContent = "It was answered while you wrote. Your words were not sent:";
+  const text = document.createElement("pre");
+  text.textContent = words.map((field) => field.value).join("\n\n");
+  const away = document.createElement("button");
+  Object.assign(away, { type: "button", className: "small", textContent: "Put away" });
+  away.addEventListener("click", () => {
+    closed.remove();
+    ($("#message") ?? $("#main")).focus();
+  });
+  closed.append(note, text, away);
+  return true;
+}

@@ -1,8 +1,23 @@
 /* ---------------------------------------------------------------- commands */
 
+// How many commands were not taken yet.
+let unsent = 0;
+
 // Carries out a command once, however often it has to be sent: a lost connection loses no answer.
-async function command(method, path, content, notYet = () => {}) {
-  const key = newKey();
+async function command(method, path, content, notYet = toast, key = newKey()) {
+  unsent += 1;
+  try {
+    return await sent(method, path, content, notYet, key);
+  } finally {
+    unsent -= 1;
+  }
+}
+
+addEventListener("beforeunload", (event) => {
+  if (unsent > 0 || images.length > 0) event.preventDefault();
+});
+
+async function sent(method, path, content, notYet, key) {
   for (let attempt = 1; ; attempt += 1) {
     let answer;
     let text;
@@ -14,6 +29,10 @@ async function command(method, path, content, notYet = () => {}) {
       });
       text = await answer.text();
     } catch {
+      answer = null;
+    }
+    // What stands between here and the server answers in its place when it cannot be reached.
+    if (!answer || answer.status === 502 || answer.status === 504) {
       notYet("Not sent yet: the server cannot be reached. Trying again…");
       await pause(Math.min(8_000, 400 * 2 ** attempt));
       continue;
@@ -24,12 +43,14 @@ async function command(method, path, content, notYet = () => {}) {
       continue;
     }
     let value = null;
+    let isOurs = true;
     try {
       value = text ? JSON.parse(text) : null;
     } catch {
-      // Something between here and the server answers in its place.
+      isOurs = false;
     }
-    if (answer.ok) return value;
+    if (answer.ok && isOurs) return value;
+    if (answer.ok) throw new Error("Something between this browser and the server answered in its place.");
     if (answer.status === 401) await signedOut();
     throw new Error([value?.title, value?.detail].filter(Boolean).join(": ") || `Error ${answer.status}`);
   }
@@ -46,6 +67,9 @@ async function tried(work) {
 
 /* ---------------------------------------------------------------- pictures */
 
+// What the model can look at.
+const pictureKinds = ["image/png", "image/jpeg", "image/gif", "image/webp"];
+
 async function picture(file) {
   const bytes = new Uint8Array(await file.arrayBuffer());
   let text = "";
@@ -55,5 +79,10 @@ async function picture(file) {
   return { media_type: file.type, data: btoa(text) };
 }
 
-const pictures = (files) => Promise.all([...files].filter((file) => file.type.startsWith("image/")).map(picture));
+function pictures(files) {
+  const all = [...files];
+  const fit = all.filter((file) => pictureKinds.includes(file.type));
+  if (fit.length < all.length) toast("Only pictures can be sent: PNG, JPEG, GIF and WebP.");
+  return Promise.all(fit.map(picture));
+}
 

@@ -2,6 +2,8 @@
 
 const composer = $("#composer");
 const message = $("#message");
+// The keyboard of a phone has no other key for a new line.
+const isTouched = matchMedia("(pointer: coarse)").matches;
 let images = [];
 
 function attached() {
@@ -29,16 +31,22 @@ async function attach(files) {
   attached();
 }
 
+// The key under which something is said: the same as long as it is the same, so that it is said once.
+const saying = { content: "", key: "" };
+
 async function say(now) {
   const text = message.value;
   if (message.readOnly || (!text.trim() && images.length === 0)) return;
+  const wish = { text, images, ...(now && { now }) };
+  const content = JSON.stringify(wish);
+  if (saying.content !== content) Object.assign(saying, { content, key: newKey() });
   const said = $("#composer-said");
   // It keeps the focus: what is typed meanwhile goes nowhere else.
   message.readOnly = true;
   try {
-    await command("POST", at("/messages"), { text, images, ...(now && { now }) }, (words) => {
-      said.textContent = words;
-    });
+    const notYet = (words) => (said.textContent = words);
+    await command("POST", at("/messages"), wish, notYet, saying.key);
+    saying.content = "";
     message.value = "";
     kept.set(`draft-${session}`, "");
     images = [];
@@ -56,6 +64,7 @@ if (composer) {
     event.preventDefault();
     say(event.submitter?.name === "now");
   });
+  if (isTouched) message.enterKeyHint = "enter";
   message.value = kept.get(`draft-${session}`) ?? "";
   message.addEventListener("input", () => {
     kept.set(`draft-${session}`, message.value);
@@ -63,20 +72,24 @@ if (composer) {
   });
   message.addEventListener("keydown", (event) => {
     if (suggested(event)) event.preventDefault();
-    else if (event.key === "Enter" && !event.shiftKey && !event.isComposing) {
+    else if (event.key === "Enter" && !event.shiftKey && !event.isComposing && !isTouched) {
       event.preventDefault();
       composer.requestSubmit();
     }
   });
   message.addEventListener("paste", (event) => attach(event.clipboardData.files));
-  composer.addEventListener("dragover", (event) => event.preventDefault());
-  composer.addEventListener("drop", (event) => {
-    event.preventDefault();
-    attach(event.dataTransfer.files);
-  });
   $("#attach").addEventListener("change", async (event) => {
     await attach(event.target.files);
     event.target.value = "";
+  });
+}
+
+// What is dropped beside the composer is meant for it; elsewhere the browser would leave the page for it.
+for (const kind of ["dragover", "drop"]) {
+  document.addEventListener(kind, (event) => {
+    if (!event.dataTransfer?.types.includes("Files") || event.target.matches?.("[type=file]")) return;
+    event.preventDefault();
+    if (kind === "drop" && composer) attach(event.dataTransfer.files);
   });
 }
 
@@ -181,7 +194,7 @@ function editQueued(item) {
   buttons[1].addEventListener("click", done);
   area.addEventListener("keydown", (event) => {
     if (event.key === "Escape") done();
-    if (event.key === "Enter" && !event.shiftKey && !event.isComposing) {
+    if (event.key === "Enter" && !event.shiftKey && !event.isComposing && !isTouched) {
       event.preventDefault();
       save();
     }

@@ -18,17 +18,26 @@ function move(by) {
   card.scrollIntoView({ block: "nearest" });
 }
 
-const decisions = { a: ["allow", "plan", "answer", "form-accept"], A: ["allow-rule"], e: ["edit"], d: ["deny", "form-decline"], x: ["deny-stop"] };
+// What appeared under somebody's fingers is not what they meant.
+const isSettled = (card) => card.open && performance.now() - Number(card.dataset.since ?? 0) >= 500;
 
-// When something was last written. What is typed on after a field is gone decides nothing.
+const decisions = { a: ["allow", "plan", "answer", "form-accept"], A: ["allow-rule"], e: ["edit"], d: ["deny", "reply", "form-decline"], x: ["deny-stop"] };
+
+// When something was last written. What is typed on after a field is gone means nothing, however long it
+// is typed on.
 let wroteAt = -Infinity;
+const isTypedOn = () => performance.now() - wroteAt < 1_500;
+let fieldIsGone = false;
+
+// The field that somebody writes in has gone, with the card that it was on.
+function interrupted() {
+  fieldIsGone = true;
+  wroteAt = performance.now();
+}
 
 function decide(key) {
-  if (performance.now() - wroteAt < 1_500) return;
   const card = $(".card.current");
-  if (!card?.open) return;
-  // What appeared under somebody's fingers is not what they meant.
-  if (performance.now() - Number(card.dataset.since ?? 0) < 500) return;
+  if (!card || isTypedOn() || !isSettled(card)) return;
   const button = decisions[key].map((what) => $(`[data-do="${what}"]`, card)).find(Boolean);
   if (button && !button.matches(":disabled")) act(card, button.dataset.do);
 }
@@ -38,9 +47,10 @@ document.addEventListener("keydown", (event) => {
   // Whoever writes sends it with Enter and a key that no text needs.
   if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) {
     const card = event.target.closest(".card");
-    const what = event.target.closest(".refuse") ? "deny" : "";
-    const button = card && $(what ? `[data-do="${what}"]` : ".actions .primary", card);
-    if (button && !button.matches(":disabled")) act(card, button.dataset.do);
+    const isAside = event.target.closest(".refuse");
+    const button = card && $(isAside ? "[data-do=deny], [data-do=reply]" : ".actions .primary", card);
+    if (!button || button.matches(":disabled") || event.repeat || !isSettled(card)) return;
+    act(card, button.dataset.do);
     return;
   }
   if (event.ctrlKey || event.metaKey || event.altKey) return;
@@ -54,8 +64,15 @@ document.addEventListener("keydown", (event) => {
   }
   if (isWriting(event.target)) {
     if (event.key.length === 1) wroteAt = performance.now();
+    fieldIsGone = false;
     return;
   }
+  if (fieldIsGone && isTypedOn()) {
+    wroteAt = performance.now();
+    event.preventDefault();
+    return;
+  }
+  fieldIsGone = false;
   if ($("dialog[open]")) return;
   const key = event.key;
   // With the lock on, a letter is not the one that was meant.
@@ -69,6 +86,8 @@ document.addEventListener("keydown", (event) => {
   else if (key === "n" && afterG) location.href = "/new";
   else if (key === "j") move(1);
   else if (key === "k") move(-1);
+  else if (key === "c" && message) message.focus();
+  else if (key === "p" && panel) $("main [data-right]").click();
   else if (decisions[key] && !event.repeat) decide(key);
   else return;
   event.preventDefault();

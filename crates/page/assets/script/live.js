@@ -5,11 +5,14 @@ let source = null;
 let attempts = 0;
 let retry = 0;
 let lastSeq = Number(body.dataset.seq ?? 0);
+// When the server was last heard. A network that is gone ends no connection.
+let heardAt = 0;
+const SILENCE = 20_000;
 
 function connect() {
   clearTimeout(retry);
   source?.close();
-  const query = new URLSearchParams();
+  const query = new URLSearchParams({ version: body.dataset.version });
   if (session) {
     query.set("session", session);
     query.set("after", lastSeq);
@@ -17,12 +20,16 @@ function connect() {
   const cards = $$(".card").map((card) => card.dataset.approval);
   if ($("#cards")) query.set("cards", cards.join(","));
   source = new EventSource(`/page/stream?${query}`);
+  heardAt = Date.now();
+  source.addEventListener("beat", () => (heardAt = Date.now()));
   source.addEventListener("open", () => {
     attempts = 0;
+    heardAt = Date.now();
     banner.textContent = "";
     body.dataset.live = "yes";
   });
   source.addEventListener("patches", (event) => {
+    heardAt = Date.now();
     apply(JSON.parse(event.data));
     if (event.lastEventId && Number(event.lastEventId) !== lastSeq) {
       lastSeq = Number(event.lastEventId);
@@ -88,9 +95,14 @@ async function signedOut() {
 // A page that slept may have lost its connection without being told.
 let lastTick = Date.now();
 setInterval(() => {
-  if (Date.now() - lastTick > 15_000 && !document.hidden) connect();
-  lastTick = Date.now();
+  const now = Date.now();
+  if (now - lastTick > 15_000 && !document.hidden) connect();
+  else if (source && now - heardAt > SILENCE) lost();
+  lastTick = now;
 }, 5_000);
+
+addEventListener("offline", () => source && lost());
+addEventListener("online", () => !source && !document.hidden && body.dataset.live !== "no" && connect());
 
 // A browser opens only a few connections to one server. So of the pages that nobody sees, one is live
 // for all of them, and counts.
@@ -103,6 +115,8 @@ let speaker = null;
 let hiddenAt = 0;
 
 function hidden() {
+  // It may be told more than once.
+  if (speaker) return;
   hiddenAt = Date.now();
   if (!navigator.locks || !channel) return;
   const turn = { abort: new AbortController(), granted: false, end: () => {} };
@@ -122,6 +136,8 @@ function seen() {
   speaker?.abort.abort();
   speaker?.end();
   speaker = null;
+  // What came while nobody looked is new to whoever looks now.
+  for (const card of $$(".card")) card.dataset.since = performance.now();
   if (!source || Date.now() - hiddenAt > 60_000) connect();
 }
 
@@ -132,6 +148,7 @@ if (body.dataset.live !== "no") {
 /* ---------------------------------------------------------------- what waits */
 
 let waiting = null;
+let newestKnown = "";
 let plainTitle = document.title;
 
 function setTitle(title) {
@@ -151,14 +168,20 @@ function showCount(count) {
 
 function counted({ count, newest }) {
   showCount(count);
-  if (newest && waiting !== null) {
-    $("#said").textContent = `${newest.title} ${newest.what}`;
-    if (document.hidden || newest.session !== session) alarm(newest);
+  // Ids grow: what came while the page was not live is newer than what it knew.
+  if (newest && newest.id > newestKnown) {
+    if (waiting !== null) {
+      $("#said").textContent = `${newest.title} ${newest.what}`;
+      if (document.hidden || newest.session !== session) alarm(newest);
+    }
+    newestKnown = newest.id;
   }
   waiting = count;
   navigator.setAppBadge?.(count).catch(() => {});
   const empty = $("#nothing");
   if (empty) empty.hidden = $$(".card").length > 0;
+  const beyond = $("#beyond");
+  if (beyond) beyond.hidden = count <= $$(".card").length;
 }
 
 async function alarm(newest) {
@@ -177,8 +200,19 @@ async function alarm(newest) {
   });
 }
 
+// A browser lets a page be heard once somebody has done something on it.
+let audio = null;
+for (const kind of ["pointerdown", "keydown"]) {
+  document.addEventListener(kind, () => kept.get("sound") === "on" && audible(), { passive: true });
+}
+
+function audible() {
+  audio ??= new AudioContext();
+  if (audio.state === "suspended") audio.resume();
+}
+
 function beep() {
-  const audio = new AudioContext();
+  audible();
   const tone = audio.createOscillator();
   const volume = audio.createGain();
   tone.frequency.value = 660;
@@ -187,6 +221,5 @@ function beep() {
   tone.connect(volume).connect(audio.destination);
   tone.start();
   tone.stop(audio.currentTime + 0.4);
-  tone.addEventListener("ended", () => audio.close());
 }
 

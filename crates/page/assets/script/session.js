@@ -15,9 +15,17 @@ $("#name")?.addEventListener("keydown", (event) => {
 
 document.addEventListener("change", (event) => {
   const { id, value } = event.target;
-  if (id === "title") tried(() => command("PUT", at("/title"), { title: value }));
-  if (id === "mode") tried(() => command("PUT", at("/mode"), { mode: value }));
-  if (id === "model") tried(() => command("PUT", at("/model"), { model: value || null }));
+  const wish = { title: { title: value }, mode: { mode: value }, model: { model: value || null } }[id];
+  if (!wish) return;
+  tried(async () => {
+    try {
+      await command("PUT", at(`/${id}`), wish);
+    } catch (problem) {
+      // It says what is in force, and not what somebody wished for.
+      event.target.value = atFirst(event.target);
+      throw problem;
+    }
+  });
 });
 
 const doings = {
@@ -59,7 +67,7 @@ document.addEventListener("click", (event) => {
 const older = $("#older");
 
 async function loadOlder() {
-  if (older.hidden || older.disabled) return;
+  if (older.hidden || older.disabled) return false;
   older.disabled = true;
   try {
     const answer = await fetch(fragment(`/transcript?before=${older.dataset.before}`));
@@ -81,16 +89,20 @@ async function loadOlder() {
     scroll.scrollTop = top + scroll.scrollHeight - height;
     older.dataset.before = before;
     older.hidden = before === 0;
+    return true;
   } catch {
     toast("The older part cannot be loaded. Try again.");
+    return false;
+  } finally {
+    older.disabled = false;
   }
-  older.disabled = false;
 }
 
 if (older) {
   older.addEventListener("click", loadOlder);
   const nearTop = new IntersectionObserver(
-    ([entry]) => entry.isIntersecting && scroll.scrollTop < 400 && loadOlder(),
+    // Whoever reads the end has not looked for it.
+    ([entry]) => entry.isIntersecting && !followsEnd && scroll.scrollTop < 400 && loadOlder(),
     { root: scroll, rootMargin: "400px" },
   );
   nearTop.observe(older);
@@ -102,7 +114,8 @@ document.addEventListener("click", async (event) => {
   const button = event.target.closest("[data-more]");
   if (!button) return;
   button.disabled = true;
-  const query = new URLSearchParams({ seq: button.dataset.more, call: button.dataset.call });
+  const isOfPictures = "pictures" in button.dataset;
+  const query = new URLSearchParams({ seq: button.dataset.more, call: button.dataset.call, pictures: isOfPictures });
   const answer = await fetch(fragment(`/result?${query}`)).catch(() => null);
   if (!answer?.ok) {
     button.disabled = false;
@@ -110,7 +123,7 @@ document.addEventListener("click", async (event) => {
     return;
   }
   const whole = parsed(await answer.text());
-  button.previousElementSibling.remove();
+  if (!isOfPictures) button.previousElementSibling.remove();
   button.replaceWith(whole);
 });
 
@@ -212,12 +225,25 @@ document.addEventListener("input", (event) => {
   for (const line of $$(".wire li")) line.hidden = !line.textContent.toLowerCase().includes(wanted);
 });
 
-// What is named in the address may be in something that is closed.
-addEventListener("hashchange", () => {
-  const named = document.getElementById(location.hash.slice(1));
+// What is pointed at may be in something that is closed, or in an older part.
+document.addEventListener("click", async (event) => {
+  const link = event.target.closest("#tab a[href^='#']");
+  if (!link) return;
+  event.preventDefault();
+  const id = link.getAttribute("href").slice(1);
+  while (!document.getElementById(id) && !older.hidden) {
+    if (!(await loadOlder())) return;
+  }
+  const named = document.getElementById(id);
+  if (!named) {
+    toast("It is not in the transcript.");
+    return;
+  }
+  // Where the panel covers it, it is not seen.
+  if (!matchMedia("(min-width: 1101px)").matches) side(false);
   for (let at = named; at; at = at.parentElement) if (at.matches("details")) at.open = true;
-  const own = named && $("details", named);
+  const own = $("details", named);
   if (own) own.open = true;
-  named?.scrollIntoView({ block: "center" });
+  named.scrollIntoView({ block: "center" });
 });
 

@@ -9,13 +9,15 @@ $("#new-session")?.addEventListener("submit", async (event) => {
   const said = $(".problem", form);
   const value = (name) => form.elements[name]?.value.trim() ?? "";
   const number = (name) => (value(name) === "" ? undefined : Number(value(name)));
-  const list = (name) => value(name).split(/[\n,]+/).map((text) => text.trim()).filter(Boolean);
+  const list = (name, between = /[\n,]+/) => value(name).split(between).map((text) => text.trim()).filter(Boolean);
+  // A comma within the brackets of a rule is part of it.
+  const rules = (name) => list(name, /[\n,]+(?![^()\n]*\))/);
   const limits = { budget_usd: number("budget"), turns_a_message: number("turns"), turn_seconds: number("seconds") };
   const options = {
     ...(value("system") && { append_system_prompt: value("system") }),
-    ...(list("allowed").length && { allowed_tools: list("allowed") }),
-    ...(list("disallowed").length && { disallowed_tools: list("disallowed") }),
-    ...(list("folders").length && { add_dirs: list("folders") }),
+    ...(rules("allowed").length && { allowed_tools: rules("allowed") }),
+    ...(rules("disallowed").length && { disallowed_tools: rules("disallowed") }),
+    ...(list("folders", /\n+/).length && { add_dirs: list("folders", /\n+/) }),
     limits: Object.fromEntries(Object.entries(limits).filter(([, limit]) => limit !== undefined)),
   };
   const content = {
@@ -101,6 +103,11 @@ $("#login-link")?.addEventListener("click", () =>
 $("#logout")?.addEventListener("click", () =>
   tried(async () => {
     await command("POST", "/logout");
+    // What somebody has begun to write is not for whoever comes after them.
+    for (const name of Object.keys(localStorage)) {
+      if (name.startsWith("countersign-draft-")) localStorage.removeItem(name);
+    }
+    sessionStorage.clear();
     location.href = "/login";
   }),
 );

@@ -1,11 +1,10 @@
 //! What a call opens to.
 
 use askama::Template;
-use countersign_protocol::tool::ToolInput;
-use countersign_protocol::tool::{TodoWriteInput, WebSearchInput};
+use countersign_protocol::tool::{CellEdit, ToolInput, WebSearchInput};
 use serde_json::Value;
 
-use super::{Call, Outcome};
+use super::{Call, Outcome, talk};
 use crate::render::code::{self, Language};
 use crate::render::diff::Diff;
 use crate::render::words::{count, within};
@@ -51,7 +50,18 @@ pub(super) fn body(call: &Call, folder: &str) -> Html {
                 _ => result(call),
             }
         }
-        ToolInput::TodoWrite(input) => todos(&input).html(),
+        ToolInput::NotebookEdit(input) => {
+            let detail = |name: &str| outcome.and_then(|outcome| outcome.detail(name));
+            let before = detail("old_source").unwrap_or_default();
+            let after = if input.edit_mode == Some(CellEdit::Delete) { "" } else { &*input.new_source };
+            file(call, folder, &input.notebook_path, Diff::between(before, after, false))
+        }
+        ToolInput::TodoWrite(input) => talk::todos(&input),
+        ToolInput::TaskUpdate(input) => talk::task(&input),
+        ToolInput::TaskCreate(input) => {
+            Prose { text: markdown::html(&input.description), answer: None }.html()
+        }
+        ToolInput::AskUserQuestion(input) => talk::questions(&input, outcome),
         ToolInput::Agent(input) => {
             let report = outcome.map(|outcome| markdown::html(&outcome.text));
             Agent { prompt: markdown::html(&input.prompt), report }.html()
@@ -80,10 +90,14 @@ pub(super) fn body(call: &Call, folder: &str) -> Html {
 
 /// What the model was told.
 fn result(call: &Call) -> Html {
-    match &call.outcome {
-        Some(outcome) => Text { output: output(call, outcome, &outcome.text) }.html(),
-        None => Html::new(),
+    let Some(outcome) = &call.outcome else { return Html::new() };
+    let mut html = Text { output: output(call, outcome, &outcome.text) }.html();
+    if outcome.pictures > 0 {
+        let words = count(outcome.pictures, "picture", "pictures");
+        let pictures = Pictures { seq: outcome.seq, call: &call.id, words: format!("Show {words}") };
+        html.html(&pictures.html());
     }
+    html
 }
 
 fn file(call: &Call, folder: &str, path: &str, diff: Diff) -> Html {
@@ -168,18 +182,6 @@ fn cut(call: &Call, outcome: &Outcome, text: &str, language: Option<Language>) -
     Cut { text: code::html(shown, language), rest }
 }
 
-fn todos(input: &TodoWriteInput) -> Todos {
-    let todos = input.todos.iter().map(|todo| Todo {
-        status: match todo.status.as_str() {
-            "completed" => ("☑", "done", "done"),
-            "in_progress" => ("◐", "in progress", "now"),
-            _ => ("☐", "to do", "open"),
-        },
-        text: todo.content.clone(),
-    });
-    Todos { todos: todos.collect() }
-}
-
 fn search(call: &Call, input: &WebSearchInput) -> Html {
     let mut links = Vec::new();
     let results = call.outcome.as_ref().and_then(|outcome| outcome.details.get("results"));
@@ -238,15 +240,12 @@ struct Text {
     output: Cut,
 }
 
-struct Todo {
-    status: (&'static str, &'static str, &'static str),
-    text: String,
-}
-
 #[derive(Template)]
-#[template(path = "call/todos.html")]
-struct Todos {
-    todos: Vec<Todo>,
+#[template(path = "call/pictures.html")]
+struct Pictures<'a> {
+    seq: u64,
+    call: &'a str,
+    words: String,
 }
 
 #[derive(Template)]

@@ -61,7 +61,11 @@ pub(super) fn line(call: &Call, folder: &str) -> Line {
             words("Todos", now).with(format!("{done} of {} done", input.todos.len()))
         }
         ToolInput::TaskCreate(input) => words("New todo", &input.subject),
-        ToolInput::TaskUpdate(input) => words("Todo", input.task_id.as_str()),
+        ToolInput::TaskUpdate(input) => {
+            let now = input.status.as_ref().map_or("", |status| super::talk::status(status.as_str()).1);
+            let name = input.subject.as_deref().unwrap_or_else(|| input.task_id.as_str());
+            words("Todo", name).with(now.to_owned())
+        }
         ToolInput::ExitPlanMode(_) => words("Plan", ""),
         ToolInput::EnterPlanMode(_) => words("Enter plan mode", ""),
         ToolInput::AskUserQuestion(input) => {

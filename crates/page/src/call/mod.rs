@@ -6,6 +6,7 @@
 mod body;
 mod line;
 mod result;
+mod talk;
 
 use countersign_protocol::RawJson;
 use countersign_protocol::tool::ToolInput;
@@ -14,7 +15,7 @@ use serde_json::Value;
 pub(crate) use self::body::tidy;
 pub use self::line::Line;
 pub use self::result::Outcome;
-use crate::render::Html;
+use crate::render::{Html, json};
 
 /// How far a call has come.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -133,7 +134,7 @@ impl Call {
     }
 
     fn value(&self) -> Value {
-        self.input.decode().unwrap_or(Value::Null)
+        json::value(self.input.as_str()).map_or(Value::Null, |(value, _)| value)
     }
 }
 

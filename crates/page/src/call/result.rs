@@ -1,7 +1,8 @@
 //! What came of a call.
 
+use countersign_protocol::RawJson;
 use countersign_protocol::content::{Content, ContentBlock, ToolResultBlock};
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use crate::render::diff::Diff;
 
@@ -45,6 +46,17 @@ impl Outcome {
         }
         let is_error = block.is_error == Some(true);
         Self { seq, is_error, text, pictures, details: details.unwrap_or(Value::Null) }
+    }
+
+    /// What came of a call that the API carried out.
+    #[must_use]
+    pub fn of_api(content: &RawJson, seq: u64) -> Self {
+        let value = crate::render::json::value(content.as_str()).map_or(Value::Null, |(value, _)| value);
+        let is_error = value.get("error_code").is_some();
+        let text = serde_json::to_string_pretty(&value).unwrap_or_default();
+        // A search has pages, in the same shape as those of the CLI's own.
+        let details = json!({ "results": [{ "content": value }] });
+        Self { seq, is_error, text, pictures: 0, details }
     }
 
     /// A text among the details.

@@ -8,6 +8,8 @@ mod question;
 mod rules;
 mod tool;
 
+use std::path::Path;
+
 use askama::Template;
 use countersign_protocol::ask::Elicitation;
 use countersign_protocol::tool::ExitPlanModeInput;
@@ -52,6 +54,12 @@ pub struct Card<'a> {
     pub names_session: bool,
     /// What was called before in this session, newest first: to see what a rule would have matched.
     pub before: &'a [Matched],
+    /// The folder that it is called in: a command may have left that of the session.
+    pub folder: &'a str,
+    /// The home folder of the CLI, where it is known.
+    pub home: Option<&'a Path>,
+    /// The agent that calls it, in words.
+    pub agent: Option<&'a str>,
     /// The plans of the rounds before, oldest first, with their numbers.
     pub plans: &'a [(u32, String)],
     /// Whether whoever looks at it may answer.
@@ -70,7 +78,8 @@ impl Card<'_> {
             session: self.approval.session.to_string(),
             kind: self.approval.kind.name(),
             title: visible::text_of(&self.title()),
-            agent: self.approval.agent.as_deref(),
+            agent: self.agent.map(visible::text_of),
+            tool: self.tool(),
             asker: self.asker,
             names_session: self.names_session,
             at: self.approval.opened_at,
@@ -94,6 +103,13 @@ impl Card<'_> {
             ApprovalKind::Question => "Question".to_owned(),
             ApprovalKind::Elicitation => format!("{} asks", self.approval.tool),
         }
+    }
+
+    /// The name of the tool, where it is one that people know by it.
+    fn tool(&self) -> Option<&str> {
+        let is_own = self.approval.kind == ApprovalKind::Tool && !self.approval.tool.contains("__");
+        let name = self.approval.tool.as_str();
+        (is_own && !self.title().split(' ').any(|word| word == name)).then_some(name)
     }
 
     fn inside(&self) -> Html {
@@ -136,7 +152,7 @@ impl Card<'_> {
             return Html::of_template(&Unreadable { request: self.approval.request.as_str() });
         };
         Html::of_template(&Form {
-            message: &asked.message,
+            message: visible::text_of(&asked.message),
             url: asked.url.as_deref().filter(|url| markdown::is_address(url)),
             fields: input::fields(&asked),
         })
@@ -197,7 +213,9 @@ struct Frame<'a> {
     session: String,
     kind: &'a str,
     title: Html,
-    agent: Option<&'a str>,
+    agent: Option<Html>,
+    /// The tool, where the title does not have its name.
+    tool: Option<&'a str>,
     asker: &'a Asker,
     names_session: bool,
     at: Timestamp,
@@ -227,7 +245,7 @@ struct EnterPlan {}
 #[derive(Template)]
 #[template(path = "card/form.html")]
 struct Form<'a> {
-    message: &'a str,
+    message: Html,
     url: Option<&'a str>,
     fields: Vec<input::Field>,
 }

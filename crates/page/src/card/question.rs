@@ -4,7 +4,7 @@ use askama::Template;
 use countersign_protocol::tool::AskUserQuestionInput;
 
 use super::Card;
-use crate::render::{Html, markdown};
+use crate::render::{Html, markdown, visible};
 
 pub(super) fn html(card: &Card<'_>) -> Html {
     let request = card.approval.permission().ok();
@@ -15,7 +15,8 @@ pub(super) fn html(card: &Card<'_>) -> Html {
     let questions = input.questions.iter().enumerate().map(|(number, question)| Question {
         name: format!("q-{}-{number}", card.approval.id),
         text: question.question.clone(),
-        header: question.header.clone(),
+        shown: visible::text_of(&question.question),
+        header: visible::text_of(&question.header),
         is_several: question.multi_select == Some(true),
         has_previews: question.options.iter().any(|option| option.preview.is_some()),
         options: question
@@ -23,7 +24,8 @@ pub(super) fn html(card: &Card<'_>) -> Html {
             .iter()
             .map(|option| Choice {
                 label: option.label.clone(),
-                description: option.description.clone().unwrap_or_default(),
+                shown: visible::text_of(&option.label),
+                description: visible::text_of(option.description.as_deref().unwrap_or_default()),
                 preview: option.preview.as_deref().map(markdown::html),
             })
             .collect(),
@@ -34,7 +36,8 @@ pub(super) fn html(card: &Card<'_>) -> Html {
 struct Question {
     name: String,
     text: String,
-    header: String,
+    shown: Html,
+    header: Html,
     is_several: bool,
     has_previews: bool,
     options: Vec<Choice>,
@@ -42,7 +45,8 @@ struct Question {
 
 struct Choice {
     label: String,
-    description: String,
+    shown: Html,
+    description: Html,
     preview: Option<Html>,
 }
 

@@ -13,7 +13,7 @@ use super::{Card, from_folder};
 use crate::call::of_server;
 use crate::render::code::{self, Language};
 use crate::render::diff::Diff;
-use crate::render::{Html, visible};
+use crate::render::{Html, json, visible};
 
 pub(super) fn title(card: &Card<'_>) -> String {
     let Ok(request) = card.approval.permission() else { return card.approval.tool.clone() };
@@ -38,12 +38,16 @@ pub(super) fn html(card: &Card<'_>) -> Html {
     let Ok(request) = card.approval.permission() else {
         return Html::of_template(&super::Unreadable { request: card.approval.request.as_str() });
     };
-    let input: Value = request.input.decode().unwrap_or(Value::Null);
-    let folder = card.asker.folder.as_str();
-    let place = Place { folder: Path::new(folder), home: None };
+    let Some((input, is_whole)) = json::value(request.input.as_str()) else {
+        return Html::of_template(&super::Unreadable { request: card.approval.request.as_str() });
+    };
+    let place = Place { folder: Path::new(card.folder), home: card.home };
     let mut notes = notes(&Call { tool: &request.tool_name, input: &input }, &place);
     if visible::has_hidden(request.input.as_str()) {
         notes.insert(0, visible::note());
+    }
+    if !is_whole {
+        notes.insert(0, visible::note_of_halves());
     }
     let why = why(&request);
     let (shown, rest) = exact(&request, &input, &why);
@@ -55,9 +59,14 @@ pub(super) fn html(card: &Card<'_>) -> Html {
         blocked: request.blocked_path.as_deref().map(visible::text_of),
         shown,
         rest,
-        folder,
+        folder: visible::text_of(card.folder),
         notes: notes.collect(),
-        suggestions: suggestions(&request, card.before, &place),
+        // Rules are about the folder that the session was started in.
+        suggestions: suggestions(
+            &request,
+            card.before,
+            &Place { folder: Path::new(&card.asker.folder), ..place },
+        ),
         editable: editable(&request, &input),
         refuse_first: request.default_to_no == Some(true),
     })
@@ -152,14 +161,14 @@ struct Editable {
 
 #[derive(Template)]
 #[template(path = "card/tool.html")]
-struct Tool<'a> {
+struct Tool {
     id: String,
     tool: Html,
     why: Vec<Html>,
     blocked: Option<Html>,
     shown: Html,
     rest: Option<Html>,
-    folder: &'a str,
+    folder: Html,
     /// What to know about it: of which kind, and in words.
     notes: Vec<(&'static str, Html)>,
     suggestions: Vec<Suggestion>,

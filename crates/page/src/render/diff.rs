@@ -1,7 +1,7 @@
 //! What changed, line by line and word by word.
 
 use std::ops::Range;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use serde_json::Value;
 use similar::{ChangeTag, TextDiff};
@@ -69,7 +69,10 @@ impl Diff {
     }
 
     fn with(old: &str, new: &str, numbered: bool, around: usize) -> Self {
-        let diff = TextDiff::configure().timeout(PATIENCE).diff_lines(old, new);
+        // A line ends where it says so: what else could end one on some systems is a part of it, and is shown.
+        let lines = |text| -> Vec<&str> { str::split_inclusive(text, '\n').collect() };
+        let (old_lines, new_lines) = (lines(old), lines(new));
+        let diff = TextDiff::configure().timeout(PATIENCE).diff_slices(&old_lines, &new_lines);
         // A file whose lines all end as some systems end them is a file like any other.
         let is_uniform = [old, new]
             .iter()
@@ -95,7 +98,7 @@ impl Diff {
             });
             hunks.push(Hunk { old, new, lines: lines.collect() });
         }
-        Self { hunks }.marked()
+        Self { hunks }
     }
 
     /// What the CLI says that changed: its `structuredPatch`. None if it has another shape.
@@ -111,7 +114,7 @@ impl Diff {
             Some(Hunk { old: number(hunk, "oldStart")?, new: number(hunk, "newStart")?, lines })
         };
         let hunks = patch.as_array()?.iter().map(hunk).collect::<Option<Vec<_>>>()?;
-        Some(Self { hunks }.marked())
+        Some(Self { hunks })
     }
 
     /// How many lines were added and removed.
@@ -144,9 +147,11 @@ impl Diff {
         self.hunks.is_empty()
     }
 
-    /// Marks the words that changed, in lines that were replaced.
-    fn marked(mut self) -> Self {
-        for hunk in &mut self.hunks {
+    /// With the words marked that changed, in lines that were replaced: as many as there is time for.
+    fn marked(&self) -> Self {
+        let mut this = self.clone();
+        let until = Instant::now() + PATIENCE;
+        for hunk in &mut this.hunks {
             let mut at = 0;
             while at < hunk.lines.len() {
                 let run = |from: usize, change| {
@@ -156,12 +161,12 @@ impl Diff {
                 let removed = run(at, Change::Removed);
                 let added = run(removed.end, Change::Added);
                 for (old, new) in removed.clone().zip(added.clone()) {
-                    mark(&mut hunk.lines, old, new);
+                    mark(&mut hunk.lines, old, new, until);
                 }
                 at = added.end.max(at + 1);
             }
         }
-        self
+        this
     }
 
     /// It, as HTML.
@@ -171,7 +176,7 @@ impl Diff {
         html.tag(
             "<div class=\"diff\" role=\"group\" aria-label=\"Changes\" tabindex=\"0\"><table>",
         );
-        for (number, hunk) in self.hunks.iter().enumerate() {
+        for (number, hunk) in self.marked().hunks.iter().enumerate() {
             if number > 0 {
                 html.tag("<tr class=\"gap\"><td colspan=\"4\">⋯</td></tr>");
             }
@@ -196,14 +201,14 @@ fn patch_line(line: &str) -> Option<Option<Line>> {
     Some(Some(Line { change, text: text.to_owned(), marks: Vec::new(), is_endless: false }))
 }
 
-fn mark(lines: &mut [Line], old: usize, new: usize) {
+fn mark(lines: &mut [Line], old: usize, new: usize, until: Instant) {
     let texts = (lines.get(old).map(|line| &*line.text), lines.get(new).map(|line| &*line.text));
     let (Some(before), Some(after)) = texts else { return };
-    if before.len().max(after.len()) > LONGEST_LINE {
+    if before.len().max(after.len()) > LONGEST_LINE || Instant::now() > until {
         return;
     }
     let (old_words, new_words) = (words(before), words(after));
-    let diff = TextDiff::from_slices(&old_words, &new_words);
+    let diff = TextDiff::configure().deadline(until).diff_slices(&old_words, &new_words);
     // Lines that have little in common are two lines, and not one that changed.
     if diff.ratio() < 0.4 {
         return;
@@ -397,6 +402,8 @@ mod tests {
         assert_eq!(html("a\nb", "a\nc").matches("no end of line").count(), 0);
         assert_eq!(html("a\r\nb\r\n", "a\r\nc\r\n").matches("U+000D").count(), 0);
         assert_eq!(html("a\nb\n", "a\r\nb\n").matches("U+000D").count(), 1);
+        assert_eq!(html("a\r\n", "a\rb\r\n").matches("U+000D").count(), 1);
+        assert_eq!(html("a", "a\rb").matches("U+000D").count(), 1);
     }
 
     #[test]

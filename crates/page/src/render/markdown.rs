@@ -11,6 +11,7 @@ use pulldown_cmark::{
 
 use super::code::{self, Language};
 use super::html::Html;
+use super::visible;
 
 /// How deep lists and quotes may be within each other. What is deeper is shown without its frame.
 const DEEPEST: usize = 32;
@@ -36,23 +37,62 @@ fn options() -> Options {
     Options::ENABLE_TABLES | Options::ENABLE_STRIKETHROUGH | Options::ENABLE_TASKLISTS
 }
 
-/// Whether there is something in a text that is not seen when it is drawn: addresses that nothing leads
-/// to, titles of links, words beside the language of code.
+/// Whether there is something in a text that is not seen when it is drawn, as titles of links are not, or
+/// what stands beside the columns of a table.
+///
+/// Whatever has letters or digits counts as unseen unless it was drawn as a text, is where a link leads to,
+/// or says how something is drawn.
 #[must_use]
 pub fn has_unseen(text: &str) -> bool {
-    let mut parser = Parser::new_ext(text, options());
-    let unseen = parser.by_ref().any(|event| match event {
-        Event::Start(Tag::Link { title, .. } | Tag::Image { title, .. }) => !title.is_empty(),
-        Event::Start(Tag::CodeBlock(CodeBlockKind::Fenced(info))) => info.contains([' ', ',', '{']),
-        _ => false,
-    });
-    unseen || parser.reference_definitions().iter().next().is_some()
+    let mut seen = vec![false; text.len()];
+    let mut see = |range: Range<usize>| {
+        seen.get_mut(range).into_iter().flatten().for_each(|seen| *seen = true);
+    };
+    for (event, range) in Parser::new_ext(text, options()).into_offset_iter() {
+        let written = text.get(range.clone()).unwrap_or_default();
+        match event {
+            Event::Text(_)
+            | Event::Code(_)
+            | Event::Html(_)
+            | Event::InlineHtml(_)
+            | Event::TaskListMarker(_) => see(range),
+            Event::Start(Tag::Link { dest_url, .. } | Tag::Image { dest_url, .. })
+                if is_address(&dest_url) =>
+            {
+                if let Some(at) = written.rfind(&*dest_url) {
+                    see(range.start + at..range.start + at + dest_url.len());
+                }
+            }
+            Event::Start(Tag::CodeBlock(CodeBlockKind::Fenced(info))) => {
+                let name = info.trim();
+                if Language::named(name).is_some()
+                    && let Some(at) = written.find(name)
+                {
+                    see(range.start + at..range.start + at + name.len());
+                }
+            }
+            // Points of a list are numbered when they are drawn.
+            Event::Start(Tag::Item) => {
+                let digits = written.bytes().take_while(u8::is_ascii_digit).count();
+                see(range.start..range.start + digits);
+            }
+            _ => {}
+        }
+    }
+    let is_word = |(at, letter): (usize, char)| {
+        letter.is_alphanumeric() && !seen.get(at).copied().unwrap_or_default()
+    };
+    text.char_indices().any(is_word)
 }
 
 /// Where the last block of a text begins: what stands before it does not change any more when the text
 /// goes on.
 #[must_use]
 pub fn settled(text: &str) -> usize {
+    // A line that has no end yet may become something else, unless it begins as nothing but a text does:
+    // a star is a point of a list, and with a word behind it, it goes on with what stands above.
+    let (lines, open) = text.split_at_checked(text.rfind('\n').map_or(0, |at| at + 1)).unwrap_or((text, ""));
+    let text = if open.starts_with(char::is_alphabetic) { text } else { lines };
     let mut depth = 0_usize;
     let mut last = 0;
     for (event, Range { start, .. }) in Parser::new_ext(text, options()).into_offset_iter() {
@@ -93,7 +133,9 @@ impl Writer {
             Event::Text(text) => self.text(&text),
             Event::Html(text) | Event::InlineHtml(text) => self.text(&text),
             Event::Code(text) | Event::InlineMath(text) | Event::DisplayMath(text) => {
-                self.html.tag("<code>").text(&text).tag("</code>");
+                self.html.tag("<code>");
+                visible::write(&mut self.html, &text);
+                self.html.tag("</code>");
             }
             Event::SoftBreak => drop(self.html.tag("\n")),
             Event::HardBreak => drop(self.html.tag("<br>\n")),
@@ -113,7 +155,7 @@ impl Writer {
     fn text(&mut self, text: &str) {
         match &mut self.code {
             Some((_, code)) => code.push_str(text),
-            None => drop(self.html.text(text)),
+            None => visible::write(&mut self.html, text),
         }
     }
 
@@ -244,8 +286,13 @@ const fn heading(level: HeadingLevel) -> (&'static str, &'static str) {
 /// Whether a link may go there: to a page, or to a mailbox.
 #[must_use]
 pub fn is_address(to: &str) -> bool {
-    let scheme = to.split_once(':').map(|(scheme, _)| scheme.to_ascii_lowercase());
-    matches!(scheme.as_deref(), Some("http" | "https" | "mailto"))
+    let Some((scheme, rest)) = to.split_once(':') else { return false };
+    match &*scheme.to_ascii_lowercase() {
+        // Without the two, it would be an address of the page itself.
+        "http" | "https" => rest.starts_with("//"),
+        "mailto" => true,
+        _ => false,
+    }
 }
 
 #[cfg(test)]
@@ -292,6 +339,8 @@ mod tests {
             "file:///etc/passwd",
             "//evil.example",
             "/api/v1/me",
+            "http:/api/v1/me",
+            "https:x",
             "x",
         ] {
             assert_eq!(show(&format!("[a]({to})")), "<p>a</p>\n", "{to}");
@@ -301,6 +350,32 @@ mod tests {
             show("[a](<https://x.example/\"x=\"y>)"),
             "<p><a href=\"https://x.example/&quot;x=&quot;y\" rel=\"noopener noreferrer nofollow\" target=\"_blank\">a</a></p>\n"
         );
+    }
+
+    #[test]
+    fn what_is_not_drawn_is_found() {
+        for plain in [
+            "# A plan\n\n1. Read *this* [page](https://example.org/a_b)\n1. Run `x`\n\n- [x] done\n",
+            "| a | b |\n|---|---|\n| 1 | 2 |\n\n```rust\nfn main() {}\n```\n\n> quoted &amp; said\n",
+            "Title\n=====\n\nOne  \ntwo\\\nthree <b>four</b> <https://example.org> ~~five~~ ⚠️",
+            "    code\n\n2) two\n3) three\n\n![pic](https://example.org/p.png)\n",
+            "",
+        ] {
+            assert!(!has_unseen(plain), "{plain}");
+        }
+        for unseen in [
+            "[the tests](<then push main>)",
+            "[a](https://example.org \"title\")",
+            "[a][b]\n\n[b]: https://example.org\n",
+            "[nobody]: https://example.org\n",
+            "| a | b |\n|---|---|\n| 1 | 2 | then delete it |\n",
+            "```rust then delete\nfn\n```",
+            "```x\tdelete\tall\nfn\n```",
+            "```delete-everything\nfn\n```",
+        ] {
+            assert!(has_unseen(unseen), "{unseen}");
+        }
+        assert_eq!(show("a&#x202e;b"), "<p>a<b class=\"odd\">U+202E</b>b</p>\n");
     }
 
     #[test]
@@ -317,6 +392,8 @@ mod tests {
         assert_eq!(settled("one\n\ntwo"), 5);
         assert_eq!(settled("one\n\n```\ncode\n\nmore"), 5);
         assert_eq!(settled("one\n\n- a\n\n- b"), 5);
+        // With a word behind it, the star is part of the point above.
+        assert_eq!(settled("one\n\n- a\n*"), 5);
     }
 
     /// The tags of what was made here: it has no `<` that is not one.
@@ -337,7 +414,7 @@ mod tests {
                     prop_assert_eq!(open.pop(), Some(name));
                     continue;
                 }
-                prop_assert!(["p","h3","h4","h5","h6","blockquote","pre","code","ul","ol","li","div","table","thead","tbody","tr","th","td","em","strong","del","a","hr","br","span"].contains(&name), "{}", tag);
+                prop_assert!(["p","b","h3","h4","h5","h6","blockquote","pre","code","ul","ol","li","div","table","thead","tbody","tr","th","td","em","strong","del","a","hr","br","span"].contains(&name), "{}", tag);
                 prop_assert!(!tag.to_ascii_lowercase().contains("javascript"), "{}", tag);
                 if !["hr", "br"].contains(&name) {
                     open.push(name);

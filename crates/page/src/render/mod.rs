@@ -3,6 +3,7 @@
 pub mod code;
 pub mod diff;
 mod html;
+pub mod json;
 pub mod markdown;
 pub mod visible;
 pub mod words;

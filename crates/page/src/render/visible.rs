@@ -8,24 +8,40 @@ use countersign_policy::{Danger, Note};
 use super::Html;
 use super::code::{self, Language};
 
-/// Whether a character is not seen, or changes how others are.
-const fn is_hidden(character: char) -> bool {
+/// Whether a character is not seen, or changes how others are. Those that only make a picture of the sign
+/// before them, or one picture of two, are seen by what they make.
+fn is_hidden(character: char, before: Option<char>) -> bool {
+    let is_picture = before.is_some_and(|before| {
+        matches!(before, '\u{203c}'..='\u{3299}' | '\u{1f000}'..='\u{1faff}')
+            && !is_never_seen(before)
+    });
+    match character {
+        '\u{fe0f}' => !is_picture,
+        '\u{200d}' => !is_picture && before != Some('\u{fe0f}'),
+        other => is_never_seen(other),
+    }
+}
+
+const fn is_never_seen(character: char) -> bool {
     matches!(character,
         '\u{0}'..='\u{8}' | '\u{b}'..='\u{1f}' | '\u{7f}'..='\u{9f}'
         | '\u{ad}' | '\u{34f}' | '\u{61c}' | '\u{115f}' | '\u{1160}' | '\u{17b4}' | '\u{17b5}'
-        | '\u{180b}'..='\u{180e}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}'
-        | '\u{2060}'..='\u{206f}' | '\u{3164}' | '\u{fe00}'..='\u{fe0f}' | '\u{feff}' | '\u{ffa0}'
-        | '\u{fff0}'..='\u{fffb}' | '\u{1d173}'..='\u{1d17a}' | '\u{e0000}'..='\u{e0fff}')
+        | '\u{180b}'..='\u{180f}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}'
+        | '\u{2060}'..='\u{206f}' | '\u{2800}' | '\u{3164}' | '\u{fe00}'..='\u{fe0f}' | '\u{feff}' | '\u{ffa0}'
+        | '\u{fff0}'..='\u{fffb}' | '\u{1bca0}'..='\u{1bca3}' | '\u{1d173}'..='\u{1d17a}' | '\u{e0000}'..='\u{e0fff}')
 }
 
 /// Whether there are such characters in a text. The end of a line as some systems write it is none.
 #[must_use]
 pub fn is_in(text: &str) -> bool {
     let mut characters = text.chars().peekable();
+    let mut before = None;
     while let Some(character) = characters.next() {
-        if is_hidden(character) && (character != '\r' || characters.peek() != Some(&'\n')) {
+        let ends_line = character == '\r' && characters.peek() == Some(&'\n');
+        if is_hidden(character, before) && !ends_line {
             return true;
         }
+        before = Some(character);
     }
     false
 }
@@ -35,7 +51,7 @@ pub fn is_in(text: &str) -> bool {
 pub fn has_hidden(json: &str) -> bool {
     let in_text = is_in;
     in_text(json)
-        || serde_json::from_str::<serde_json::Value>(json).is_ok_and(|value| {
+        || super::json::value(json).is_some_and(|(value, _)| {
             let mut open = vec![&value];
             while let Some(value) = open.pop() {
                 match value {
@@ -54,6 +70,13 @@ pub fn has_hidden(json: &str) -> bool {
         })
 }
 
+/// What a person should know where a text has half of a character.
+#[must_use]
+pub fn note_of_halves() -> Note {
+    let text = "has half of a character, which is shown as \u{fffd} and is something else";
+    Note { danger: Danger::Opaque, text: text.to_owned() }
+}
+
 /// What a person should know about them.
 #[must_use]
 pub fn note() -> Note {
@@ -64,10 +87,7 @@ pub fn note() -> Note {
 /// Code in which such characters are shown by their numbers.
 #[must_use]
 pub fn html(text: &str, language: Option<Language>) -> Html {
-    if !text.chars().any(is_hidden) {
-        return code::html(text, language);
-    }
-    text_of(text)
+    if is_in(text) { text_of(text) } else { code::html(text, language) }
 }
 
 /// A text in which such characters are shown by their numbers.
@@ -80,14 +100,16 @@ pub fn text_of(text: &str) -> Html {
 
 /// Adds a text in which such characters are shown by their numbers.
 pub fn write(html: &mut Html, text: &str) {
-    let mut rest = text;
-    while let Some((at, character)) = rest.char_indices().find(|(_, found)| is_hidden(*found)) {
-        let (plain, after) = rest.split_at_checked(at).unwrap_or((rest, ""));
-        html.text(plain).tag("<b class=\"odd\">");
-        html.text(&format!("U+{:04X}", character as u32)).tag("</b>");
-        rest = after.get(character.len_utf8()..).unwrap_or_default();
+    let (mut before, mut done) = (None, 0);
+    for (at, character) in text.char_indices() {
+        if is_hidden(character, before) {
+            html.text(text.get(done..at).unwrap_or_default()).tag("<b class=\"odd\">");
+            html.text(&format!("U+{:04X}", character as u32)).tag("</b>");
+            done = at + character.len_utf8();
+        }
+        before = Some(character);
     }
-    html.text(rest);
+    html.text(text.get(done..).unwrap_or_default());
 }
 
 /// A text without the escape codes of a terminal.
@@ -126,6 +148,14 @@ mod tests {
         assert_eq!(html("plain\n\t", None).as_str(), "plain\n\t");
         assert_eq!(html("a\rb", None).as_str(), "a<b class=\"odd\">U+000D</b>b");
         assert!(is_in("a\rb") && !is_in("a\r\nb"));
+    }
+
+    #[test]
+    fn pictures_are_no_hidden_characters() {
+        assert!(!is_in("⚠️ careful 👩‍💻 ❤️‍🔥"));
+        for hidden in ["a\u{fe0f}", "a\u{200d}b", "\u{200d}", "\u{2800}\u{fe0f}", "\u{2060}\u{fe0f}"] {
+            assert!(is_in(hidden), "{hidden:?}");
+        }
     }
 
     #[test]

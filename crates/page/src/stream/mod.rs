@@ -10,6 +10,7 @@ mod rows;
 
 use std::collections::VecDeque;
 use std::sync::Arc;
+use std::time::Duration;
 
 use axum::extract::{Query, State};
 use axum::response::Response;
@@ -18,6 +19,7 @@ use countersign_server::api::Api;
 use countersign_server::bus::News;
 use countersign_server::id::{ApprovalId, SessionId};
 use countersign_server::session::{Approval, Event, Happening, Head, Stage};
+use countersign_server::store::ApprovalFilter;
 use countersign_server::web::Problem;
 use countersign_server::web::problem::UNAVAILABLE;
 use countersign_server::web::sse::Frame;
@@ -26,13 +28,19 @@ use serde::Deserialize;
 use serde_json::json;
 use tokio::sync::broadcast::Receiver;
 use tokio::sync::broadcast::error::RecvError;
+use tokio::time::{Interval, MissedTickBehavior};
 
 use self::cards::Cards;
 use self::own::Own;
 use self::rows::Rows;
+use crate::assets;
 use crate::card;
 use crate::rows::title;
 use crate::transcript::Patch;
+
+/// How often a page is told that the stream goes on: a network that is gone says nothing. The page waits
+/// twice as long before it says that it is not live.
+const BEAT: Duration = Duration::from_secs(10);
 
 /// What a page shows.
 #[derive(Debug, Deserialize)]
@@ -43,6 +51,8 @@ pub(crate) struct Shown {
     after: Option<u64>,
     /// The cards that it has; absent on pages that have none.
     cards: Option<String>,
+    /// What it was loaded with beside itself.
+    version: Option<String>,
 }
 
 pub(crate) async fn stream(
@@ -61,9 +71,14 @@ pub(crate) async fn stream(
         cards: shown.cards.map(|cards| Cards::new(known(cards))),
         rows: Rows::default(),
         ready: VecDeque::from([Frame::comment("open")]),
+        beat: beat(),
         api: api.clone(),
         identity: identity.clone(),
     };
+    if shown.version.is_some_and(|version| version != assets::version()) {
+        // Its module does not go with what is made here: the server is another one since.
+        viewer.ready.push_back(Frame::new("reset", "{}"));
+    }
     if let Some(session) = shown.session {
         viewer.begin(session, shown.after).await?;
     }
@@ -84,6 +99,7 @@ struct Viewer {
     /// The sessions on the left.
     rows: Rows,
     ready: VecDeque<Frame>,
+    beat: Interval,
 }
 
 impl Viewer {
@@ -129,6 +145,10 @@ impl Viewer {
                 self.send(&patches);
                 Ok(())
             }
+            _ = self.beat.tick() => {
+                self.ready.push_back(Frame::new("beat", "{}"));
+                Ok(())
+            }
         }
     }
 
@@ -150,7 +170,14 @@ impl Viewer {
         let list = self.rows.look(&self.api, current).await?;
         self.send(&[list]);
         self.sync_cards().await?;
-        self.count(None).await
+        let newest = ApprovalFilter {
+            stages: vec![Stage::Open],
+            newest_first: true,
+            limit: 1,
+            ..ApprovalFilter::default()
+        };
+        let newest = self.api.service.hub().store().approvals(newest).await?;
+        self.count(newest.items.first()).await
     }
 
     /// How much waits for a person.
@@ -205,6 +232,12 @@ impl Viewer {
         self.rows.changed(head);
         Ok(())
     }
+}
+
+fn beat() -> Interval {
+    let mut beat = tokio::time::interval(BEAT);
+    beat.set_missed_tick_behavior(MissedTickBehavior::Delay);
+    beat
 }
 
 fn closed() -> Problem {

@@ -1,6 +1,6 @@
 //! What the CLI says.
 
-use countersign_protocol::content::{Content, ContentBlock};
+use countersign_protocol::content::{Content, ContentBlock, ImageBlock, Source, ToolResultBlock};
 use countersign_protocol::ids::ToolUseId;
 use countersign_protocol::message::{AssistantMessage, UserMessage};
 use countersign_protocol::system::SystemMessage;
@@ -13,6 +13,7 @@ use super::item::What;
 use super::notes::Tone;
 use super::{Transcript, id};
 use crate::call::{Call, Outcome, Stage};
+use crate::render::json;
 use crate::render::words::tokens;
 
 impl Transcript {
@@ -76,6 +77,19 @@ impl Transcript {
                         Call::new(block.id.to_string(), block.name.clone(), block.input.clone());
                     self.call(call, thread, event.at);
                 }
+                ContentBlock::WebSearchToolResult(result)
+                | ContentBlock::WebFetchToolResult(result)
+                | ContentBlock::AdvisorToolResult(result)
+                | ContentBlock::CodeExecutionToolResult(result)
+                | ContentBlock::BashCodeExecutionToolResult(result)
+                | ContentBlock::TextEditorCodeExecutionToolResult(result)
+                | ContentBlock::ToolSearchToolResult(result) => {
+                    let outcome = Outcome::of_api(&result.content, event.seq);
+                    self.update(Some(result.tool_use_id.as_str()), |call| {
+                        call.stage = if outcome.is_error { Stage::Failed } else { Stage::Ran };
+                        call.outcome = Some(outcome);
+                    });
+                }
                 _ => {}
             }
         }
@@ -92,7 +106,7 @@ impl Transcript {
         let Content::Blocks(blocks) = &user.message.content else { return };
         for block in blocks {
             let ContentBlock::ToolResult(result) = block else { continue };
-            let details = user.tool_use_result.as_ref().and_then(|raw| raw.decode::<Value>().ok());
+            let details = user.tool_use_result.as_ref().and_then(value);
             let outcome = Outcome::of(result, details, event.seq);
             let id = result.tool_use_id.as_str();
             let was_refused = user
@@ -154,17 +168,44 @@ impl Transcript {
 
 /// What came of a call, if this event has it.
 pub(crate) fn outcome(event: &Event, call: &str) -> Option<Outcome> {
+    let (result, details) = result(event, call)?;
+    Some(Outcome::of(&result, details, event.seq))
+}
+
+/// The pictures that came of a call, if this event has them: their kinds, and they.
+pub(crate) fn pictures(event: &Event, call: &str) -> Option<Vec<(String, String)>> {
+    let (result, _) = result(event, call)?;
+    let Some(Content::Blocks(blocks)) = result.content else { return None };
+    let picture = |block: ContentBlock| match block {
+        ContentBlock::Image(ImageBlock { source: Source::Base64(source), .. }) => {
+            is_picture(&source.media_type).then_some((source.media_type, source.data))
+        }
+        _ => None,
+    };
+    Some(blocks.into_iter().filter_map(picture).collect())
+}
+
+/// Whether a browser is to draw it.
+fn is_picture(media_type: &str) -> bool {
+    matches!(media_type, "image/png" | "image/jpeg" | "image/gif" | "image/webp")
+}
+
+/// A JSON text as a value, as far as it can be kept.
+fn value(raw: &RawJson) -> Option<Value> {
+    json::value(raw.as_str()).map(|(value, _)| value)
+}
+
+fn result(event: &Event, call: &str) -> Option<(ToolResultBlock, Option<Value>)> {
     let Happening::Frame(frame) = &event.happening else { return None };
     let line = Line::parse(frame.line.as_str().as_bytes()).ok()?;
     let Decoded::Known(FromCli::User(user)) = line.decode::<FromCli>() else { return None };
-    let Content::Blocks(blocks) = &user.message.content else { return None };
-    let details = user.tool_use_result.as_ref().and_then(|raw| raw.decode::<Value>().ok());
-    blocks.iter().find_map(|block| match block {
-        ContentBlock::ToolResult(result) if result.tool_use_id.as_str() == call => {
-            Some(Outcome::of(result, details.clone(), event.seq))
-        }
+    let details = user.tool_use_result.as_ref().and_then(value);
+    let Content::Blocks(blocks) = user.message.content else { return None };
+    let found = blocks.into_iter().find_map(|block| match block {
+        ContentBlock::ToolResult(result) if result.tool_use_id.as_str() == call => Some(result),
         _ => None,
-    })
+    });
+    Some((found?, details))
 }
 
 impl Transcript {

@@ -14,6 +14,9 @@ use crate::render::{Html, markdown};
 /// The element that it is in.
 pub const LIVE: &str = "live";
 
+/// From how many bytes on the last block of a text is long: it is not sent anew for every word.
+const LONG: usize = 8_000;
+
 /// What the model is saying.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Live {
@@ -24,8 +27,9 @@ pub(super) struct Live {
     /// How much of the text is settled and was sent, in bytes, and in how many parts.
     settled: usize,
     parts: usize,
-    /// Whether there is something that was not sent.
+    /// Whether there is something that was not sent, and how much of the last block was.
     is_new: bool,
+    sent: usize,
     /// Whether it is on the page, and whether what is there is of something else.
     is_shown: bool,
     is_stale: bool,
@@ -112,6 +116,11 @@ impl Live {
 
     /// What comes to the page after everything else.
     pub(super) fn patches(&mut self) -> Vec<Patch> {
+        // The last block is sent whole: the longer it is, the more has to be new for that.
+        let tail = self.text.len() - self.settled;
+        if tail > LONG && tail < self.sent + tail / 32 {
+            return Vec::new();
+        }
         let Some(writing) = self.writing.filter(|_| std::mem::take(&mut self.is_new)) else {
             return Vec::new();
         };
@@ -135,6 +144,7 @@ impl Live {
         }
         patches.push(Patch::Fill { id: "live-tail".to_owned(), html: markdown::html(tail) });
         self.settled += at;
+        self.sent = tail.len();
         patches
     }
 }

@@ -19,7 +19,7 @@ use countersign_server::session::{ApprovalKind, Event, Happening, MessageContent
 use jiff::Timestamp;
 use serde_json::json;
 
-pub(crate) use self::frames::outcome;
+pub(crate) use self::frames::{outcome, pictures};
 use self::item::{Item, What};
 pub use self::live::LIVE;
 use self::live::Live;

@@ -18,7 +18,7 @@ use serde_json::Value;
 
 use super::{Frame, shown};
 use crate::chart::{self, Bars};
-use crate::render::Html;
+use crate::render::{Html, json};
 use crate::render::words::short;
 
 /// How many are on a page.
@@ -52,7 +52,7 @@ pub(super) async fn page(
         ..AuditFilter::default()
     };
     let found = api.service.hub().store().audit(filter).await?;
-    let (by_day, by_tool) = decisions(&api).await?;
+    let (by_day, by_tool) = decisions(&api, wanted.session).await?;
     Ok(shown(&Audit {
         frame,
         session: wanted.session.map(|session| session.to_string()),
@@ -67,8 +67,11 @@ pub(super) async fn page(
 /// The outcomes that are told apart in the charts.
 const OUTCOMES: [&str; 4] = ["allowed by hand", "ran by rule or mode", "refused", "other"];
 
-/// Decisions by day, and by tool.
-async fn decisions(api: &Api) -> Result<(Option<Html>, Option<Html>), Problem> {
+/// Decisions by day, and by tool; of one session, or of all.
+async fn decisions(
+    api: &Api,
+    session: Option<SessionId>,
+) -> Result<(Option<Html>, Option<Html>), Problem> {
     let now = Timestamp::now();
     let since = now.checked_sub((DAYS * 24).hours()).unwrap_or(now);
     let mut days: BTreeMap<String, [u64; 4]> = BTreeMap::new();
@@ -79,8 +82,13 @@ async fn decisions(api: &Api) -> Result<(Option<Html>, Option<Html>), Problem> {
     let mut tools: BTreeMap<String, [u64; 4]> = BTreeMap::new();
     let (mut after, mut seen) = (None, 0);
     loop {
-        let filter =
-            AuditFilter { since: Some(since), after, limit: 1_000, ..AuditFilter::default() };
+        let filter = AuditFilter {
+            session,
+            since: Some(since),
+            after,
+            limit: 1_000,
+            ..AuditFilter::default()
+        };
         let page = api.service.hub().store().audit(filter).await?;
         for entry in &page.items {
             let Some((tool, outcome)) = decision(entry) else { continue };
@@ -113,16 +121,18 @@ async fn decisions(api: &Api) -> Result<(Option<Html>, Option<Html>), Problem> {
 
 /// The tool that something was decided about, and which outcome it is.
 fn decision(entry: &AuditEntry) -> Option<(String, usize)> {
-    let detail: Value = entry.detail.decode().ok()?;
+    let (detail, _) = json::value(entry.detail.as_str())?;
     let what = detail.get("what")?;
     let text = |name: &str| what.get(name).and_then(Value::as_str);
     let asked = || detail.get("tool")?.as_str();
     let tool = text("tool").or_else(asked)?.to_owned();
     let outcome = match &*entry.kind {
         "approval.answered" => {
-            let answer = what.get("answer")?.as_object()?.keys().next()?.as_str();
-            match (answer, &entry.by) {
+            let (answer, given) = what.get("answer")?.as_object()?.iter().next()?;
+            let is_taken = given.get("action").is_none_or(|action| action == "accept");
+            match (answer.as_str(), &entry.by) {
                 ("deny" | "keep_planning" | "skip", _) => 2,
+                ("form", _) if !is_taken => 2,
                 (_, By::Person { .. }) => 0,
                 _ => 3,
             }
@@ -148,7 +158,7 @@ struct Entry {
 }
 
 fn entry(entry: &AuditEntry) -> Entry {
-    let detail: Value = entry.detail.decode().unwrap_or(Value::Null);
+    let detail = json::value(entry.detail.as_str()).map_or(Value::Null, |(value, _)| value);
     let from = match &entry.by {
         By::Person { from, .. } => from.clone(),
         _ => None,

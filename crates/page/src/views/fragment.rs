@@ -21,7 +21,7 @@ use jiff::Timestamp;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use crate::chart;
+use crate::chart::{self, Trend};
 use crate::past::{self, Todo};
 use crate::render::code::Language;
 use crate::render::diff::Diff;
@@ -62,6 +62,9 @@ pub(super) struct Wanted {
     seq: u64,
     /// The call.
     call: String,
+    /// Whether it is the pictures that are wanted.
+    #[serde(default)]
+    pictures: bool,
 }
 
 /// What came of a call, all of it.
@@ -73,6 +76,12 @@ pub(super) async fn result(
 ) -> Result<Response, Problem> {
     let store = api.service.hub().store();
     let events = store.events(session, wanted.seq.saturating_sub(1), 1).await?;
+    if wanted.pictures {
+        let found =
+            events.first().and_then(|event| crate::transcript::pictures(event, &wanted.call));
+        let pictures = found.ok_or_else(|| Problem::new(NOT_FOUND))?;
+        return Ok(Page(Html::of_template(&Pictures { pictures }).into_string()).into_response());
+    }
     let found = events.first().and_then(|event| crate::transcript::outcome(event, &wanted.call));
     let outcome = found.ok_or_else(|| Problem::new(NOT_FOUND))?;
     if let Some(diff) = outcome.diff() {
@@ -176,15 +185,12 @@ async fn changes(api: &Api, head: &Head) -> Result<Html, Problem> {
 
 async fn usage(api: &Api, head: &Head) -> Result<Html, Problem> {
     let turns = past::turns(api, head.id).await?;
-    let context: Vec<f64> = turns.iter().map(|(_, used)| used.context_tokens as f64).collect();
+    let context = turns.iter().map(|(at, used)| (*at, used.context_tokens as f64)).collect();
     let mut sum = 0.0;
-    let costs: Vec<f64> = turns
-        .iter()
-        .map(|(_, used)| {
-            sum += used.cost_usd;
-            sum
-        })
-        .collect();
+    let costs = turns.iter().map(|(at, used)| {
+        sum += used.cost_usd;
+        (*at, sum)
+    });
     let usage = &head.usage;
     let words = if usage.context_window > 0 {
         format!("{} of {} tokens", tokens(usage.context_tokens), tokens(usage.context_window))
@@ -192,8 +198,18 @@ async fn usage(api: &Api, head: &Head) -> Result<Html, Problem> {
         format!("{} tokens", tokens(usage.context_tokens))
     };
     Ok(Html::of_template(&Usage {
-        context: chart::trend("Context in use", &context, &words),
-        cost: chart::trend("Cost", &costs, &cost(usage.cost_usd)),
+        context: chart::trend(&Trend {
+            title: "Context in use",
+            now: words,
+            values: context,
+            words: |count| tokens(count as u64),
+        }),
+        cost: chart::trend(&Trend {
+            title: "Cost",
+            now: cost(usage.cost_usd),
+            values: costs.collect(),
+            words: cost,
+        }),
         turns: usage.turns,
         calls: usage.model_calls,
         read: tokens(usage.input_tokens),
@@ -287,6 +303,13 @@ fn kind(line: &Value) -> String {
     let mut words: Vec<&str> = words.into_iter().filter(|word| !word.is_empty()).collect();
     words.dedup();
     if words.is_empty() { "not a frame".to_owned() } else { words.join(" ") }
+}
+
+#[derive(Template)]
+#[template(path = "call/drawn.html")]
+struct Pictures {
+    /// Their kinds, and they.
+    pictures: Vec<(String, String)>,
 }
 
 struct Round {

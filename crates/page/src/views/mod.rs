@@ -157,14 +157,18 @@ pub(crate) async fn card(
     names_session: bool,
     is_open: bool,
 ) -> Result<Html, Problem> {
-    let before = crate::past::calls(api, approval).await?;
+    let around = crate::past::around(api, approval).await?;
     let plans = crate::past::earlier_plans(api, approval).await?;
     let asker = asker(head);
+    let home = api.service.hub().settings().variable("HOME");
     let card = Card {
         approval,
         asker: &asker,
         names_session,
-        before: &before,
+        before: &around.before,
+        folder: around.folder.as_deref().unwrap_or(&head.folder),
+        home: home.as_deref(),
+        agent: around.agent.as_deref(),
         plans: &plans,
         may_decide: identity.scope.includes(Scope::Decide),
     };

@@ -36,7 +36,7 @@ pub(super) async fn page(
     let words = wanted.q.trim();
     let filter = SessionFilter {
         words: (!words.is_empty()).then(|| words.to_owned()),
-        archived: Some(in_archive),
+        archived: if in_archive { None } else { Some(false) },
         after: wanted.after.filter(|after| !after.is_empty()),
         limit: LISTED,
         ..SessionFilter::default()

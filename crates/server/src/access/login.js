@@ -1,7 +1,8 @@
-// Signs a browser in with the code behind the # of the address.
+// Signs a browser in with the code behind the # of the address, or with one that is pasted.
 
 const said = document.getElementById("said");
-const code = location.hash.slice(1);
+const form = document.getElementById("sign-in");
+const field = document.getElementById("link");
 
 // Where the person wanted to go, if it is on this server.
 function next() {
@@ -17,19 +18,27 @@ function next() {
   return "/";
 }
 
-async function signIn() {
-  if (code === "") {
-    const me = await fetch("/api/v1/me", { headers: { accept: "application/json" } });
-    if (me.ok) {
-      location.replace(next());
-      return;
-    }
-    said.textContent =
-      "You are not signed in. Run “countersign login-link” on the machine of the server and open the link.";
+function ask(words) {
+  said.textContent = words;
+  form.hidden = false;
+  field.focus();
+}
+
+async function begin() {
+  const code = location.hash.slice(1);
+  if (code) {
+    // Out of the address bar and the history before anything else happens.
+    history.replaceState(null, "", location.pathname + location.search);
+    await signInWith(code);
     return;
   }
-  // Out of the address bar and the history before anything else happens.
-  history.replaceState(null, "", location.pathname + location.search);
+  const me = await fetch("/api/v1/me", { headers: { accept: "application/json" } });
+  if (me.ok) location.replace(next());
+  else ask("You are not signed in.");
+}
+
+async function signInWith(code) {
+  said.textContent = "Signing in…";
   const answer = await fetch("/login", {
     method: "POST",
     headers: { "content-type": "application/json" },
@@ -40,9 +49,15 @@ async function signIn() {
     return;
   }
   const problem = await answer.json();
-  said.textContent = `${problem.title}: ${problem.detail ?? ""}`;
+  ask([problem.title, problem.detail].filter(Boolean).join(": "));
 }
 
-signIn().catch(() => {
-  said.textContent = "The server cannot be reached. Reload this page to try again.";
+const unreachable = () => ask("The server cannot be reached. Reload this page to try again.");
+
+form.addEventListener("submit", (event) => {
+  event.preventDefault();
+  // Of a link, the code is what stands behind the #.
+  signInWith(field.value.trim().split("#").at(-1)).catch(unreachable);
 });
+addEventListener("hashchange", () => begin().catch(unreachable));
+begin().catch(unreachable);

@@ -43,6 +43,7 @@ pub fn routes() -> OpenApiRouter<Arc<Access>> {
     OpenApiRouter::new()
         .routes(routes!(page, login))
         .route("/login.js", get(script))
+        .route("/login.css", get(style))
         .routes(routes!(me))
         .routes(routes!(create_link))
         .routes(routes!(logout))
@@ -62,6 +63,10 @@ async fn page() -> Html<&'static str> {
 
 async fn script() -> impl IntoResponse {
     ([(CONTENT_TYPE, "text/javascript; charset=utf-8")], include_str!("login.js"))
+}
+
+async fn style() -> impl IntoResponse {
+    ([(CONTENT_TYPE, "text/css; charset=utf-8")], include_str!("login.css"))
 }
 
 /// What a link is good for.

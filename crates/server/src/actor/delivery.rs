@@ -123,6 +123,7 @@ impl Actor {
             tool: input.tool_name.clone(),
             mode: input.base.permission_mode.clone(),
             agent: agent.clone(),
+            folder: Some(input.base.cwd.clone()),
             input: Some(input.tool_input.clone()),
         };
         let mut happens: Vec<Happening> = Vec::new();

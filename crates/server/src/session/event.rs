@@ -617,6 +617,9 @@ bodies! {
         /// The sub-agent that calls it.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         agent: Option<String>,
+        /// The folder that it is called in: a command may have left that of the session.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        folder: Option<String>,
         /// What it is called with, as it came.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         #[schema(value_type = Option<Object>)]

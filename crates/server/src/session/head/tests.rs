@@ -443,7 +443,7 @@ fn a_call_that_was_told_of_has_not_run_before_its_grant_is_used() {
 fn called(story: &mut Story, call: &str) {
     let (tool_use_id, tool) = (call.to_owned(), "Bash".to_owned());
     let input = Some(RawJson::empty_object());
-    story.then(ToolCalled { tool_use_id, tool, mode: None, agent: None, input });
+    story.then(ToolCalled { tool_use_id, tool, mode: None, agent: None, folder: None, input });
 }
 
 #[test]

@@ -62,6 +62,7 @@ pub(super) async fn unasked(tester: &Tester) -> Result<(), Reason> {
         tool: tool.clone(),
         mode: None,
         agent: None,
+        folder: None,
         input: Some(raw(input)),
     };
     let (outcome, by) = (CallOutcome::Ran, By::Rule { rule: "Bash(ls:*)".into() });

@@ -204,6 +204,7 @@ pub(super) fn life(session: SessionId) -> Vec<Happening> {
             tool: "Bash".into(),
             mode: Some(PermissionMode::Default),
             agent: None,
+            folder: Some("/folder/inner".into()),
             input: Some(raw(r#"{"command" : "ls", "n": 1.10}"#)),
         }
         .into(),

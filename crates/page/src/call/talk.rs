@@ -1,0 +1,94 @@
+//! Calls that ask people things, or keep lists of what is to be done.
+
+use askama::Template;
+use countersign_protocol::tool::{AskUserQuestionInput, TaskUpdateInput, TodoWriteInput};
+use serde_json::Value;
+
+use super::Outcome;
+use crate::render::Html;
+
+/// Questions, with what there was to choose from and what was chosen.
+pub(super) fn questions(input: &AskUserQuestionInput, outcome: Option<&Outcome>) -> Html {
+    let said = |key: &str, question: &str| {
+        let answers = outcome.and_then(|outcome| outcome.details.get(key))?;
+        match answers.get(question)? {
+            Value::String(text) => Some(text.clone()),
+            Value::Array(all) => {
+                Some(all.iter().filter_map(Value::as_str).collect::<Vec<_>>().join(", "))
+            }
+            other => other.get("notes")?.as_str().map(str::to_owned),
+        }
+    };
+    let questions = input.questions.iter().map(|question| {
+        let answer = said("answers", &question.question).filter(|text| !text.is_empty());
+        let is_chosen = |label: &str| {
+            answer.as_deref().is_some_and(|answer| {
+                answer == label || answer.split(", ").any(|chosen| chosen == label)
+            })
+        };
+        let options = question.options.iter();
+        Asked {
+            text: &question.question,
+            options: options
+                .map(|option| (option.label.as_str(), is_chosen(&option.label)))
+                .collect(),
+            note: said("annotations", &question.question),
+            answer,
+        }
+    });
+    let response = outcome.and_then(|outcome| outcome.detail("response"));
+    // Where the CLI does not say what was answered, what the model was told says it.
+    let told = outcome.filter(|outcome| outcome.details.get("answers").is_none());
+    Html::of_template(&Questions {
+        questions: questions.collect(),
+        is_over: outcome.is_some(),
+        response: response.or(told.map(|outcome| outcome.text.as_str())),
+    })
+}
+
+/// A list of what is to be done.
+pub(super) fn todos(input: &TodoWriteInput) -> Html {
+    let todos = input.todos.iter();
+    let todos = todos.map(|todo| (status(todo.status.as_str()), todo.content.as_str()));
+    Html::of_template(&Todos { todos: todos.collect() })
+}
+
+/// What is changed about something that is to be done.
+pub(super) fn task(input: &TaskUpdateInput) -> Html {
+    let subject = input.subject.as_deref().or(input.description.as_deref());
+    let name = subject.map_or_else(|| format!("Todo {}", input.task_id.as_str()), str::to_owned);
+    let now = input.status.as_ref().map_or("pending", |status| status.as_str());
+    Html::of_template(&Todos { todos: vec![(status(now), &name)] })
+}
+
+/// How far something is that is to be done: a sign, a word, and a class.
+pub(super) fn status(status: &str) -> (&'static str, &'static str, &'static str) {
+    match status {
+        "completed" => ("☑", "done", "done"),
+        "in_progress" => ("◐", "in progress", "now"),
+        "deleted" => ("☒", "taken from the list", "done"),
+        _ => ("☐", "to do", "open"),
+    }
+}
+
+struct Asked<'a> {
+    text: &'a str,
+    /// What there was to choose from, and whether it was chosen.
+    options: Vec<(&'a str, bool)>,
+    answer: Option<String>,
+    note: Option<String>,
+}
+
+#[derive(Template)]
+#[template(path = "call/questions.html")]
+struct Questions<'a> {
+    questions: Vec<Asked<'a>>,
+    is_over: bool,
+    response: Option<&'a str>,
+}
+
+#[derive(Template)]
+#[template(path = "call/todos.html")]
+struct Todos<'a> {
+    todos: Vec<((&'static str, &'static str, &'static str), &'a str)>,
+}
