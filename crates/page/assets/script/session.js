@@ -211,7 +211,7 @@ if (panel) {
 document.addEventListener("click", (event) => {
   const copy = event.target.closest("[data-copy]");
   if (!copy) return;
-  const text = $("pre", copy.closest("li")).textContent;
+  const text = $("pre, code", copy.parentElement).textContent;
   const copied = navigator.clipboard?.writeText(text) ?? Promise.reject();
   copied.then(
     () => toast("Copied"),

@@ -20,20 +20,21 @@ pub(super) fn questions(input: &AskUserQuestionInput, outcome: Option<&Outcome>)
         }
     };
     let questions = input.questions.iter().map(|question| {
-        let answer = said("answers", &question.question).filter(|text| !text.is_empty());
-        let is_chosen = |label: &str| {
-            answer.as_deref().is_some_and(|answer| {
-                answer == label || answer.split(", ").any(|chosen| chosen == label)
-            })
-        };
-        let options = question.options.iter();
+        let answer = said("answers", &question.question).unwrap_or_default();
+        let chosen: Vec<&str> = answer.split(", ").collect();
+        let is_chosen = |label: &str| answer == label || chosen.contains(&label);
+        let labels = question.options.iter().map(|option| option.label.as_str());
+        let options: Vec<(&str, bool)> = labels.map(|label| (label, is_chosen(label))).collect();
+        // What was chosen is seen. What somebody wrote themselves is said.
+        let is_label = |words: &str| options.iter().any(|(label, _)| *label == words);
+        let written = if is_label(&answer) { Vec::new() } else { chosen };
+        let written = written.into_iter().filter(|words| !is_label(words)).collect::<Vec<_>>();
         Asked {
             text: &question.question,
-            options: options
-                .map(|option| (option.label.as_str(), is_chosen(&option.label)))
-                .collect(),
             note: said("annotations", &question.question),
-            answer,
+            is_answered: !answer.is_empty(),
+            written: written.join(", "),
+            options,
         }
     });
     let response = outcome.and_then(|outcome| outcome.detail("response"));
@@ -75,7 +76,9 @@ struct Asked<'a> {
     text: &'a str,
     /// What there was to choose from, and whether it was chosen.
     options: Vec<(&'a str, bool)>,
-    answer: Option<String>,
+    /// What was answered besides.
+    written: String,
+    is_answered: bool,
     note: Option<String>,
 }
 
