@@ -5,7 +5,7 @@ use countersign_page::transcript::Transcript;
 use countersign_protocol::RawJson;
 use serde_json::{Value, json};
 
-use crate::log::{call, log, result};
+use crate::log::{assistant, call, frame, log, result};
 
 /// The page of one call and its result, without markup.
 fn shown(tool: &str, input: &Value, text: &str, details: &Value) -> String {
@@ -32,7 +32,7 @@ fn shown(tool: &str, input: &Value, text: &str, details: &Value) -> String {
 
 #[test]
 fn each_for_what_it_is() {
-    let cases: [(&str, Value, &str, Value, &[&str]); 9] = [
+    let cases: [(&str, Value, &str, Value, &[&str]); 13] = [
         (
             "Bash",
             json!({"command": "make", "description": "Build it"}),
@@ -86,6 +86,38 @@ fn each_for_what_it_is() {
             json!([]),
             &["tracker comment", "\"issue\" : 42", "commented"],
         ),
+        (
+            "AskUserQuestion",
+            json!({"questions": [{"question": "Which?", "header": "H", "multiSelect": true,
+                "options": [{"label": "Red", "description": ""}, {"label": "Blue", "description": ""}]}]}),
+            "answered",
+            json!({"questions": [], "answers": {"Which?": "Blue, and a bit of pink"},
+                "annotations": {"Which?": {"notes": "as you like"}}}),
+            &["Ask Which? 1 question", "Red ✓ chosen: Blue", "“and a bit of pink”", "as you like"],
+        ),
+        (
+            "NotebookEdit",
+            json!({"notebook_path": "/project/n.ipynb", "new_source": "b = 1", "cell_id": "c"}),
+            "done",
+            json!({"old_source": "a = 1", "new_source": "b = 1", "cell_id": "c", "cell_type": "code",
+                "language": "python", "edit_mode": "replace", "notebook_path": "/project/n.ipynb",
+                "original_file": "", "updated_file": ""}),
+            &["Edit n.ipynb", "removed: a = 1", "added: b = 1"],
+        ),
+        (
+            "TaskUpdate",
+            json!({"taskId": "3", "status": "completed", "subject": "Mend it"}),
+            "done",
+            json!({"success": true}),
+            &["Todo Mend it done", "☑ done: Mend it"],
+        ),
+        (
+            "TaskCreate",
+            json!({"subject": "Mend it", "description": "All of **it**"}),
+            "done",
+            json!({}),
+            &["New todo Mend it", "All of it"],
+        ),
         ("Novelty", json!({"a": [1]}), "well", json!({}), &["Novelty", "\"a\"", "well"]),
         (
             "Read",
@@ -112,6 +144,40 @@ fn long_outputs_are_cut_and_say_by_how_much() {
     let text = shown("Bash", &json!({"command": "seq"}), &lines, &details);
     assert!(text.contains("line 59") && !text.contains("line 60 "), "{text}");
     assert!(text.contains("440 more lines"), "{text}");
+}
+
+/// A picture comes when somebody wants to see it: it may be large.
+#[test]
+fn pictures_can_be_had() {
+    let mut transcript = Transcript::new("/project");
+    let picture = json!({"type": "user", "message": {"role": "user", "content": [
+        {"type": "tool_result", "tool_use_id": "c1", "content": [
+            {"type": "image", "source": {"type": "base64", "media_type": "image/png", "data": "QQ=="}}]}]},
+        "parent_tool_use_id": null, "session_id": "s", "uuid": "u"});
+    for event in log([call(None, "c1", "Screenshot", &json!({})), frame(&picture)]) {
+        transcript.event(&event);
+    }
+    let html = transcript.html().into_string();
+    assert!(html.contains("data-call=\"c1\" data-pictures>Show 1 picture</button>"), "{html}");
+    assert!(!html.contains("QQ=="), "{html}");
+}
+
+/// What the API does itself has results in what the model says.
+#[test]
+fn what_the_api_does_has_results() {
+    let used = json!({"type": "server_tool_use", "id": "s1", "name": "web_search", "input": {"query": "q"}});
+    let found = json!({"type": "web_search_tool_result", "tool_use_id": "s1",
+        "content": [{"type": "web_search_result", "title": "A page", "url": "https://example.org"}]});
+    let failed = json!({"type": "web_search_tool_result", "tool_use_id": "s1",
+        "content": {"type": "web_search_tool_result_error", "error_code": "unavailable"}});
+    for (result, word) in [(found, "A page"), (failed, "unavailable")] {
+        let mut transcript = Transcript::new("/project");
+        for event in log([assistant(None, &used), assistant(None, &result)]) {
+            transcript.event(&event);
+        }
+        let html = transcript.html().into_string();
+        assert!(html.contains(word) && !html.contains("running"), "{html}");
+    }
 }
 
 #[test]

@@ -6,6 +6,7 @@
 )]
 
 mod calls;
+mod cards;
 mod log;
 mod transcripts;
 

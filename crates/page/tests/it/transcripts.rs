@@ -151,6 +151,35 @@ fn of_a_call_that_was_cut_off() {
     assert!(html.contains("not known whether it ran"), "{html}");
 }
 
+/// A text that is one long block is not sent anew for each word of it.
+#[test]
+fn of_a_long_block_as_it_is_written() {
+    let piece = |event: serde_json::Value| {
+        json!({"type": "stream_event", "event": event, "parent_tool_use_id": null, "session_id": "s",
+            "uuid": "u"})
+        .to_string()
+    };
+    let mut transcript = Transcript::new("/project");
+    let begins = json!({"type": "content_block_start", "index": 0,
+        "content_block": {"type": "text", "text": ""}});
+    transcript.delta(&piece(begins));
+    let (mut sent, mut times) = (0, 0);
+    for number in 0..20_000 {
+        let word = format!("word{number} ");
+        transcript.delta(&piece(json!({"type": "content_block_delta", "index": 0,
+            "delta": {"type": "text_delta", "text": word}})));
+        for patch in transcript.patches() {
+            if let Patch::Fill { id, html } = patch {
+                assert_eq!(id, "live-tail");
+                (sent, times) = (sent + html.as_str().len(), times + 1);
+            }
+        }
+    }
+    assert!(times > 900, "{times}: short ones are");
+    let length = 20_000 * "word12345 ".len();
+    assert!(sent < 60 * length, "{sent} bytes were sent of {length}");
+}
+
 fn uuid() -> String {
     countersign_server::id::TurnId::new().to_string()
 }
