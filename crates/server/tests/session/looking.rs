@@ -7,13 +7,14 @@ use libtest_mimic::Trial;
 use serde_json::{Value, json};
 
 use crate::asking::WRITE;
-use crate::kit::{Cli, Outcome, World, on_all, simulated};
+use crate::kit::{Cli, Outcome, World, on_all, on_real, simulated};
 
 pub(crate) fn trials() -> Vec<Trial> {
     [
         on_all("looking::at_what_passed", wire),
         on_all("looking::at_rules", rules),
         on_all("looking::at_changed_files", files),
+        on_real("looking::at_the_folder_of_a_call", folder),
         simulated("looking::at_nothing", nothing),
     ]
     .into_iter()
@@ -59,6 +60,39 @@ async fn wire(cli: Cli) -> Outcome {
     assert!(world.client.wire(session).await?.lines.len() >= frames.len());
     world.client.delete_session(session).await?;
     assert!(world.hub.wire(session).lines.is_empty());
+    world.close().await
+}
+
+/// A command that changes the folder changes it for the next one, which is told with it.
+async fn folder(cli: Cli) -> Outcome {
+    const LEAVE: &str = r#"
+[[answer]]
+tool = { name = "Bash", input = { command = "mkdir inner && cd inner" } }
+
+[[answer]]
+tool = { name = "Bash", input = { command = "touch here.txt" } }
+
+[[answer]]
+text = "That was it."
+"#;
+    let world = World::new(cli, LEAVE).await;
+    let session = world.create("Go in.").await;
+    for _ in 0..2 {
+        let asked = world.asked(session).await;
+        world.answer(&asked, Answer::allow()).await;
+        world.written(&asked).await;
+    }
+    world.at_rest(session).await;
+    assert!(world.has_file("inner/here.txt"));
+    let happenings = world.happenings(session).await;
+    let folders: Vec<&str> = happenings
+        .iter()
+        .filter_map(|happening| match happening {
+            Happening::ToolCalled(called) => called.folder.as_deref(),
+            _ => None,
+        })
+        .collect();
+    assert!(matches!(folders[..], [first, second] if second == format!("{first}/inner")));
     world.close().await
 }
 
