@@ -118,7 +118,8 @@ impl Rule {
     #[must_use]
     pub fn covers_domain(&self, host: &str) -> bool {
         let domain = self.content.as_deref().and_then(|content| content.strip_prefix("domain:"));
-        self.tool == "WebFetch" && domain == Some(host)
+        // Upper and lower case are the same in names of hosts.
+        self.tool == "WebFetch" && domain.is_some_and(|domain| domain.eq_ignore_ascii_case(host))
     }
 }
 
@@ -134,7 +135,8 @@ impl fmt::Display for Rule {
 /// The host of an address.
 fn host(url: &str) -> Option<&str> {
     let (_, rest) = url.split_once("://")?;
-    let authority = rest.split(['/', '?', '#']).next()?;
+    // What fetches it takes `\` for `/`.
+    let authority = rest.split(['/', '\\', '?', '#']).next()?;
     let host = authority.rsplit('@').next()?;
     Some(host.split_once(':').map_or(host, |(host, _)| host))
 }
@@ -210,6 +212,9 @@ mod tests {
             "WebFetch",
             &url("https://example.org.x/")
         ));
+        let rule = "WebFetch(domain:example.org)";
+        assert!(covers(rule, "WebFetch", &url("HTTPS://me@EXAMPLE.org:443/")));
+        assert!(!covers(rule, "WebFetch", &url("https://evil\\@example.org/")));
         let none = json!({});
         assert!(covers("mcp__docs", "mcp__docs__search", &none));
         assert!(covers("mcp__docs__*", "mcp__docs__search", &none));

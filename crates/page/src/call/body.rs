@@ -53,7 +53,8 @@ pub(super) fn body(call: &Call, folder: &str) -> Html {
         ToolInput::NotebookEdit(input) => {
             let detail = |name: &str| outcome.and_then(|outcome| outcome.detail(name));
             let before = detail("old_source").unwrap_or_default();
-            let after = if input.edit_mode == Some(CellEdit::Delete) { "" } else { &*input.new_source };
+            let after =
+                if input.edit_mode == Some(CellEdit::Delete) { "" } else { &*input.new_source };
             file(call, folder, &input.notebook_path, Diff::between(before, after, false))
         }
         ToolInput::TodoWrite(input) => talk::todos(&input),
@@ -94,7 +95,8 @@ fn result(call: &Call) -> Html {
     let mut html = Text { output: output(call, outcome, &outcome.text) }.html();
     if outcome.pictures > 0 {
         let words = count(outcome.pictures, "picture", "pictures");
-        let pictures = Pictures { seq: outcome.seq, call: &call.id, words: format!("Show {words}") };
+        let pictures =
+            Pictures { seq: outcome.seq, call: &call.id, words: format!("Show {words}") };
         html.html(&pictures.html());
     }
     html

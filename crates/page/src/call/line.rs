@@ -62,7 +62,8 @@ pub(super) fn line(call: &Call, folder: &str) -> Line {
         }
         ToolInput::TaskCreate(input) => words("New todo", &input.subject),
         ToolInput::TaskUpdate(input) => {
-            let now = input.status.as_ref().map_or("", |status| super::talk::status(status.as_str()).1);
+            let now =
+                input.status.as_ref().map_or("", |status| super::talk::status(status.as_str()).1);
             let name = input.subject.as_deref().unwrap_or_else(|| input.task_id.as_str());
             words("Todo", name).with(now.to_owned())
         }

@@ -30,7 +30,11 @@ fn mended(json: &str) -> String {
             // What stands behind a backslash is not the beginning of an escape.
             _ => 1 + escape.chars().nth(1).map_or(0, char::len_utf8),
         };
-        text.push_str(if length == 0 { "\\ufffd" } else { escape.get(..length).unwrap_or_default() });
+        text.push_str(if length == 0 {
+            "\\ufffd"
+        } else {
+            escape.get(..length).unwrap_or_default()
+        });
         rest = escape.get(if length == 0 { 6 } else { length }..).unwrap_or_default();
     }
     text.push_str(rest);

@@ -91,7 +91,8 @@ pub fn has_unseen(text: &str) -> bool {
 pub fn settled(text: &str) -> usize {
     // A line that has no end yet may become something else, unless it begins as nothing but a text does:
     // a star is a point of a list, and with a word behind it, it goes on with what stands above.
-    let (lines, open) = text.split_at_checked(text.rfind('\n').map_or(0, |at| at + 1)).unwrap_or((text, ""));
+    let (lines, open) =
+        text.split_at_checked(text.rfind('\n').map_or(0, |at| at + 1)).unwrap_or((text, ""));
     let text = if open.starts_with(char::is_alphabetic) { text } else { lines };
     let mut depth = 0_usize;
     let mut last = 0;

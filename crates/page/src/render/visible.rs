@@ -153,7 +153,9 @@ mod tests {
     #[test]
     fn pictures_are_no_hidden_characters() {
         assert!(!is_in("⚠️ careful 👩‍💻 ❤️‍🔥"));
-        for hidden in ["a\u{fe0f}", "a\u{200d}b", "\u{200d}", "\u{2800}\u{fe0f}", "\u{2060}\u{fe0f}"] {
+        for hidden in
+            ["a\u{fe0f}", "a\u{200d}b", "\u{200d}", "\u{2800}\u{fe0f}", "\u{2060}\u{fe0f}"]
+        {
             assert!(is_in(hidden), "{hidden:?}");
         }
     }

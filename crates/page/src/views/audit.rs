@@ -18,8 +18,8 @@ use serde_json::Value;
 
 use super::{Frame, shown};
 use crate::chart::{self, Bars};
-use crate::render::{Html, json};
 use crate::render::words::short;
+use crate::render::{Html, json};
 
 /// How many are on a page.
 const LISTED: usize = 100;

@@ -22,7 +22,15 @@ impl Found {
             "rsync" if run.arguments.iter().any(is_deletion) => {
                 self.add(Danger::Deletes, "deletes in the target what is not in the source");
             }
-            "crontab" if has("-r") => self.add(Danger::Deletes, "deletes all planned commands"),
+            "crontab" => {
+                let parsed = Options::valued("u").anywhere(run.arguments);
+                if parsed.has(&["r"]) {
+                    self.add(Danger::Deletes, "deletes all planned commands");
+                } else if !parsed.has(&["l", "e", "T", "V"]) {
+                    // Without a file it reads what it is given.
+                    self.add(Danger::Deletes, "replaces all planned commands");
+                }
+            }
             "dd" => {
                 for word in run.arguments.iter().filter(|word| word.text.starts_with("of=")) {
                     let to = word.text.trim_start_matches("of=");

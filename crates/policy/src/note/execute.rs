@@ -1,55 +1,9 @@
 //! Programs that are run unread: from a pipe, from a text in the line, from elsewhere.
 
-use std::collections::HashMap;
-use std::ops::Range;
-
-use super::{Danger, Found};
-use crate::shell::{Command, Input, Line, Program, Run, Source};
-
-/// Programs that bring something from elsewhere.
-const FETCHING: &[&str] = &[
-    "aria2c", "curl", "fetch", "ftp", "http", "https", "lynx", "nc", "ncat", "telnet", "w3m",
-    "wget", "xh",
-];
-
-/// Where in a line something is downloaded.
-#[derive(Debug, Default)]
-pub(super) struct Downloads {
-    /// The numbers of the commands that do, in their order.
-    commands: Vec<usize>,
-    /// The first place in a pipeline in which that happens.
-    pipelines: HashMap<usize, usize>,
-}
-
-impl Downloads {
-    pub(super) fn of(line: &Line) -> Self {
-        let mut downloads = Self::default();
-        for (number, command) in line.commands.iter().enumerate() {
-            if !command.runs().iter().any(|run| FETCHING.contains(&run.program)) {
-                continue;
-            }
-            downloads.commands.push(number);
-            for stage in command.stages.iter() {
-                let first = downloads.pipelines.entry(stage.pipeline).or_insert(stage.place);
-                *first = stage.place.min(*first);
-            }
-        }
-        downloads
-    }
-
-    /// Whether one of these commands does.
-    fn any(&self, commands: &Range<usize>) -> bool {
-        let first = self.commands.partition_point(|number| *number < commands.start);
-        self.commands.get(first).is_some_and(|number| *number < commands.end)
-    }
-
-    /// Whether one does whose output a command reads, by one or more pipes.
-    fn before(&self, command: &Command) -> bool {
-        command.stages.iter().any(|stage| {
-            self.pipelines.get(&stage.pipeline).is_some_and(|first| *first < stage.place)
-        })
-    }
-}
+use super::download::Downloads;
+use super::folder::Folders;
+use super::{Danger, Found, shown};
+use crate::shell::{Command, Input, Line, Program, Run, Source, Word};
 
 impl Found {
     /// What a shell or an interpreter runs.
@@ -59,11 +13,20 @@ impl Found {
         command: &Command,
         run: &Run<'_>,
         downloads: &Downloads,
+        folders: &Folders<'_>,
     ) {
-        let Some(program) = Program::of(run) else { return };
+        let Some(program) = Program::of(run) else {
+            if let Some(name) = run.name.filter(|name| downloads.is_program(name, folders)) {
+                self.downloaded(name);
+            }
+            return;
+        };
         let input = |number: usize| line.inputs.get(number);
         let (is_downloaded, text) = match (&program.source, command.input) {
             (Source::Argument(word), _) => (downloads.any(&word.commands), None),
+            (Source::File(word), _) if downloads.has(word, folders) => {
+                return self.downloaded(word);
+            }
             (Source::File(word), _) => {
                 let text = word.is_process().then_some("runs what another command writes");
                 (downloads.any(&word.commands), text)
@@ -77,16 +40,36 @@ impl Found {
             }
             (Source::Input, Some(Input::File(number))) => {
                 let Some(word) = input(number) else { return };
+                if downloads.has(word, folders) {
+                    return self.downloaded(word);
+                }
                 let text = word.is_process().then_some("runs what another command writes");
                 (downloads.any(&word.commands), text)
             }
             (Source::Input, None) => return,
         };
         let by = run.program;
+        if !program.is_shell {
+            match (&program.source, command.input) {
+                (Source::Argument(code), _) if !is_downloaded => self.code(code, by),
+                (Source::Input, Some(Input::Text(text) | Input::Pipe(Some(text)))) => {
+                    if let Some(code) = input(text) {
+                        self.code(code, by);
+                    }
+                }
+                _ => {}
+            }
+        }
         if is_downloaded {
             self.add(Danger::RunsDownload, format!("runs what it downloads, unread (with {by})"));
         } else if let Some(text) = text {
             self.add(Danger::RunsInput, format!("{text} (with {by})"));
         }
+    }
+
+    /// A file is run that the line brings from elsewhere.
+    fn downloaded(&mut self, file: &Word) {
+        let text = format!("runs {}, which it downloads, unread", shown(&file.text));
+        self.add(Danger::RunsDownload, text);
     }
 }

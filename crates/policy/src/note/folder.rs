@@ -3,6 +3,7 @@
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 
+use super::variable::Variables;
 use crate::call::{Place, normal};
 use crate::shell::{Begin, Line, Options, Run, Scope, Word};
 
@@ -99,6 +100,7 @@ pub(super) struct Folders<'a> {
     moving: HashSet<String>,
     state: State,
     frames: Vec<Frame>,
+    variables: Variables,
 }
 
 impl<'a> Folders<'a> {
@@ -116,13 +118,20 @@ impl<'a> Folders<'a> {
             moving: HashSet::new(),
             state: State { now: vec![begin], ..State::default() },
             frames: Vec::new(),
+            variables: Variables::of(line),
         }
     }
 
+    /// A variable is set to one of the values that the line has for it.
+    pub(super) fn set(&mut self, name: &str) {
+        self.variables.set(name);
+    }
+
     pub(super) fn open(&mut self, scope: &Scope) {
+        self.variables.open(scope);
         let before = self.state.clone();
         self.frames.push(match scope {
-            Scope::Own => Frame::Own(before),
+            Scope::Own | Scope::Shell => Frame::Own(before),
             Scope::Branches => Frame::Branches(before, State::default()),
             Scope::And => Frame::And(Vec::new()),
             Scope::Or => Frame::Or(before, State::default()),
@@ -137,6 +146,7 @@ impl<'a> Folders<'a> {
     }
 
     pub(super) fn next(&mut self) {
+        self.variables.next();
         match self.frames.last_mut() {
             Some(Frame::Branches(before, after)) => {
                 after.or(std::mem::replace(&mut self.state, before.clone()));
@@ -153,6 +163,7 @@ impl<'a> Folders<'a> {
     }
 
     pub(super) fn close(&mut self) {
+        self.variables.close();
         match self.frames.pop() {
             Some(Frame::Own(before)) => self.state = before,
             Some(Frame::Branches(before, after)) => {
@@ -175,7 +186,11 @@ impl<'a> Folders<'a> {
 
     /// What follows runs in another folder.
     pub(super) fn enter(&mut self, folder: &Word) {
-        let to = self.state.now.iter().map(|from| self.path(folder, from.as_deref())).collect();
+        let mut to = Vec::new();
+        for word in self.variables.words(folder) {
+            let all = self.state.now.iter().map(|from| self.path(&word, from.as_deref()));
+            join(&mut to, all.collect());
+        }
         self.state.go(to);
     }
 
@@ -238,15 +253,24 @@ impl<'a> Folders<'a> {
         if from.is_empty() {
             from.push(&here);
         }
-        let places = from.into_iter().map(|from| {
+        let words = self.variables.words(path);
+        let places = from.into_iter().flat_map(|from| {
             let entered = folder.map(|folder| self.path(folder, from.as_deref()));
-            let from = entered.as_ref().unwrap_or(from);
-            match self.path(path, from.as_deref()) {
+            let from = entered.unwrap_or_else(|| from.clone());
+            words.iter().map(move |word| match self.path(word, from.as_deref()) {
                 Some(absolute) => self.judged(&absolute),
                 None => Where::Unknown,
-            }
+            })
         });
         places.max().unwrap_or(Where::Unknown)
+    }
+
+    /// Where a path can be, as far as that can be told.
+    pub(super) fn paths(&self, path: &Word) -> Vec<PathBuf> {
+        let words = self.variables.words(path);
+        let from = self.state.now.iter().chain(&self.state.failed);
+        from.flat_map(|from| words.iter().filter_map(|word| self.path(word, from.as_deref())))
+            .collect()
     }
 
     /// A path as it is from the root. None where that is only known when it runs.

@@ -2,19 +2,62 @@
 
 use std::borrow::Cow;
 
+use super::folder::{Folders, Where};
 use super::{Danger, Found, all_shown, shown};
-use crate::shell::{Options, Parsed, Run, Word};
+use crate::shell::{Begin, GIT, Options, Parsed, Run, Word};
 
 const UNCOMMITTED: &str = "throws changes away that are not committed";
 
+const UNCOMMITTED_PERHAPS: &str = "may throw changes away that are not committed";
+
+/// What git does that changes the repository it is in, or the files of it.
+const CHANGING: &[&str] = &[
+    "add",
+    "am",
+    "apply",
+    "checkout",
+    "cherry-pick",
+    "clean",
+    "commit",
+    "filter-branch",
+    "filter-repo",
+    "merge",
+    "mv",
+    "pull",
+    "rebase",
+    "reset",
+    "restore",
+    "revert",
+    "rm",
+    "switch",
+];
+
+/// Settings whose values are run, or say where what is run comes from.
+const RUNNING: &[&str] =
+    &["core.fsmonitor", "core.hookspath", "core.sshcommand", "init.templatedir"];
+
+/// What comes after a dot at the end of the name of a version, and of no file.
+const VERSIONS: &[&str] =
+    &["alpha", "beta", "dev", "final", "lts", "next", "post", "pre", "rc", "x"];
+
 /// The subcommand of git, and its arguments.
 fn subcommand(arguments: &[Word]) -> Option<(&str, &[Word])> {
-    const OPTIONS: Options = Options::with(
-        "Cc",
-        &["attr-source", "config-env", "git-dir", "namespace", "super-prefix", "work-tree"],
-    );
-    let (name, rest) = OPTIONS.leading(arguments).rest.split_first()?;
+    let (name, rest) = GIT.leading(arguments).rest.split_first()?;
     Some((&name.text, rest))
+}
+
+/// The folder that git goes to before it does something, if it goes to one.
+pub(super) fn folder<'a>(run: &Run<'a>) -> Option<Cow<'a, Word>> {
+    if run.program != "git" {
+        return None;
+    }
+    GIT.leading(run.arguments).values(&["C"]).reduce(|from, to| {
+        if matches!(to.begin(), Begin::Text(text) if !text.starts_with('/')) {
+            Cow::Owned(Word::joined([&*from, &*to], "/"))
+        } else {
+            to
+        }
+    })
 }
 
 /// Arguments of a subcommand, with names that can be cut short.
@@ -51,6 +94,7 @@ fn parsed<'a>(name: &str, rest: &'a [Word]) -> Parsed<'a> {
             "exec",
             "origin",
             "orphan",
+            "pathspec-from-file",
             "push-option",
             "receive-pack",
             "recurse-submodules",
@@ -66,8 +110,21 @@ fn parsed<'a>(name: &str, rest: &'a [Word]) -> Parsed<'a> {
 }
 
 impl Found {
-    pub(super) fn git(&mut self, run: &Run<'_>) {
+    pub(super) fn git(&mut self, run: &Run<'_>, folders: &Folders<'_>) {
         let Some((name, rest)) = subcommand(run.arguments) else { return };
+        if CHANGING.contains(&name) {
+            let here = Word::known(".");
+            let to = folder(run);
+            let outer = run.folder.as_deref();
+            if folders.place_of(to.as_deref().unwrap_or(&here), outer) == Where::Outside {
+                let text = "changes a repository outside the folder of the session";
+                self.add(Danger::Outside, format!("{text} (git {name})"));
+            }
+        }
+        if let Some(key) = Setting::of(name, rest).filter(Setting::runs) {
+            let text = format!("changes {} of git, and what it names runs later", shown(key.key));
+            self.add(Danger::RunsLater, text);
+        }
         let parsed = parsed(name, rest);
         let first = parsed.operands.first().map_or("", |word| word.text.as_str());
         let has = |names: &[&str]| parsed.has(names);
@@ -81,6 +138,7 @@ impl Found {
             "clean" if is_forced && !is_tried => "deletes files that git does not know".to_owned(),
             "reset" if has(&["hard"]) => UNCOMMITTED.to_owned(),
             "checkout" if is_forced || checks_files_out(rest, &parsed) => UNCOMMITTED.to_owned(),
+            "checkout" if may_check_files_out(&parsed) => UNCOMMITTED_PERHAPS.to_owned(),
             "switch" if is_forced || has(&["discard-changes"]) => UNCOMMITTED.to_owned(),
             // Without these options it is about the files, and with one about the index only.
             "restore" if has(&["W", "worktree"]) || !has(&["S", "staged"]) => {
@@ -97,6 +155,8 @@ impl Found {
             "reflog" if matches!(first, "expire" | "delete") => {
                 "deletes the record of where branches were".to_owned()
             }
+            "gc" if prunes_now(&parsed) => "deletes what no branch holds any more".to_owned(),
+            "prune" if !is_tried => "deletes what no branch holds any more".to_owned(),
             "filter-branch" | "filter-repo" => "replaces the history of the repository".to_owned(),
             "update-ref" if has(&["d"]) => "deletes a branch or a tag".to_owned(),
             _ => return,
@@ -143,11 +203,90 @@ fn checks_files_out(rest: &[Word], parsed: &Parsed<'_>) -> bool {
         || (!makes && parsed.operands.len() > 1)
 }
 
+/// Whether `git checkout` is about files by what it is given: a branch could have the same name.
+fn may_check_files_out(parsed: &Parsed<'_>) -> bool {
+    let makes = parsed.has(&["b", "B", "d", "detach", "orphan", "t", "track"]);
+    parsed.has(&["ours", "theirs", "pathspec-from-file"])
+        || !makes && parsed.operands.iter().any(|word| looks_like_file(&word.text))
+}
+
+/// Whether a name is one of files rather than of a branch or a version.
+fn looks_like_file(name: &str) -> bool {
+    let file = name.rsplit('/').next().unwrap_or(name);
+    if name.contains(['*', '?', '['])
+        || name.starts_with(['.', '/', '~', ':'])
+        || name.contains("/.")
+        || file.is_empty()
+    {
+        return true;
+    }
+    let Some((_, end)) = file.rsplit_once('.') else { return false };
+    let is_version = |end: &str| {
+        let end = end.trim_end_matches(|c: char| c.is_ascii_digit()).to_ascii_lowercase();
+        VERSIONS.contains(&end.as_str())
+    };
+    end.starts_with(|c: char| c.is_ascii_alphabetic())
+        && end.chars().all(|c| c.is_ascii_alphanumeric())
+        && end.len() <= 8
+        && !is_version(end)
+}
+
+fn prunes_now(parsed: &Parsed<'_>) -> bool {
+    parsed.values(&["prune"]).any(|when| matches!(&*when.text, "now" | "all"))
+}
+
+/// A setting that `git config` changes.
+struct Setting<'a> {
+    key: &'a str,
+    value: &'a str,
+    /// The file, where it is not the one of the repository.
+    file: Option<Cow<'a, Word>>,
+}
+
+impl<'a> Setting<'a> {
+    fn of(name: &str, rest: &'a [Word]) -> Option<Self> {
+        if name != "config" {
+            return None;
+        }
+        let parsed = Options::with("f", &["blob", "default", "file", "type"]).anywhere(rest);
+        let asks = ["get", "get-all", "get-color", "get-regexp", "get-urlmatch", "l", "list"];
+        let mut operands = parsed.operands.iter().map(|word| word.text.as_str()).peekable();
+        let said = operands.next_if(|word| matches!(*word, "set" | "unset" | "get" | "list"));
+        if parsed.has(&asks) || matches!(said, Some("get" | "list")) {
+            return None;
+        }
+        let (key, value) = (operands.next()?, operands.next());
+        let removes = ["unset", "unset-all", "remove-section", "rename-section"];
+        if value.is_none() && said != Some("unset") && !parsed.has(&removes) {
+            return None;
+        }
+        let file = if parsed.has(&["global"]) {
+            Some(Cow::Owned(Word::known("~/.gitconfig")))
+        } else if parsed.has(&["system"]) {
+            Some(Cow::Owned(Word::known("/etc/gitconfig")))
+        } else {
+            parsed.values(&["f", "file"]).last()
+        };
+        Some(Self { key, value: value.unwrap_or_default(), file })
+    }
+
+    /// Whether its value is run later.
+    fn runs(&self) -> bool {
+        let key = self.key.to_ascii_lowercase();
+        let is_switch = matches!(self.value, "" | "false" | "true");
+        !is_switch
+            && (RUNNING.contains(&key.as_str())
+                || key.starts_with("filter.")
+                || key.starts_with("alias.") && self.value.starts_with('!'))
+    }
+}
+
 /// Where git writes to besides the repository that it is in.
 pub(super) fn written<'a>(run: &Run<'a>) -> Vec<Cow<'a, Word>> {
     let Some((name, rest)) = subcommand(run.arguments) else { return Vec::new() };
     let parsed = parsed(name, rest);
     let place = match name {
+        "config" => Setting::of(name, rest).and_then(|setting| setting.file),
         "clone" => Some(
             parsed
                 .operands

@@ -1,15 +1,20 @@
 //! What a person should know before a call is allowed.
 
+mod code;
 mod delete;
+mod download;
+mod elsewhere;
 mod execute;
 mod folder;
 mod git;
+mod later;
 mod secret;
+mod variable;
 mod write;
 
 use std::borrow::Cow;
 
-use self::execute::Downloads;
+use self::download::Downloads;
 use self::folder::{Folders, Where};
 use crate::call::{Call, Place};
 use crate::shell::{self, Begin, Line, Options, Run, Step, Word};
@@ -23,6 +28,8 @@ pub enum Danger {
     RunsDownload,
     /// A shell or an interpreter runs what it reads: from a pipe, or a text in the line.
     RunsInput,
+    /// A file is changed from which something runs later, without being asked for.
+    RunsLater,
     /// The history that others have is replaced.
     ForcePush,
     /// A file outside the folder of the session is changed.
@@ -43,6 +50,7 @@ impl Danger {
             Self::Deletes => "deletes",
             Self::RunsDownload => "runs_download",
             Self::RunsInput => "runs_input",
+            Self::RunsLater => "runs_later",
             Self::ForcePush => "force_push",
             Self::Outside => "outside",
             Self::Secret => "secret",
@@ -60,6 +68,9 @@ pub struct Note {
     /// It, in words that go on from "It".
     pub text: String,
 }
+
+/// Programs that run others with the rights of another user.
+const RAISING: &[&str] = &["doas", "gosu", "pkexec", "run0", "runuser", "su", "su-exec", "sudo"];
 
 /// How many notes there are about the same danger. Nobody reads more of them.
 const SAME: usize = 6;
@@ -81,11 +92,23 @@ pub fn notes(call: &Call<'_>, place: &Place<'_>) -> Vec<Note> {
             Some(line) => found.line(&line, place),
             None => found.add(Danger::Opaque, "is too long to be looked at"),
         }
-    } else if let Some(path) = call.path() {
-        if call.writes() && !place.absolute(path).is_some_and(|path| place.is_inside(&path)) {
-            found.outside(path);
+    } else if call.tool == "PowerShell" {
+        found.add(Danger::Opaque, "is a command for PowerShell, which is not looked at");
+    } else {
+        if let Some(path) = call.path() {
+            if call.writes() {
+                if !place.absolute(path).is_some_and(|path| place.is_inside(&path)) {
+                    found.outside(path);
+                }
+                found.later_tool(path);
+            }
+            found.secret_path(path);
         }
-        found.secret_path(path);
+        if call.tool == "Grep"
+            && let Some(names) = call.text("glob")
+        {
+            found.secret_path(names);
+        }
     }
     found.sorted()
 }
@@ -117,26 +140,39 @@ impl Found {
 
     fn line(&mut self, line: &Line, place: &Place<'_>) {
         let mut folders = Folders::new(place, line);
-        let downloads = Downloads::of(line);
+        let mut downloads = Downloads::of(line);
+        // Files that are written by the command that comes next.
+        let mut redirects: Vec<&Word> = Vec::new();
         for step in &line.steps {
             match step {
                 Step::Command(number) => {
                     let Some(command) = line.commands.get(*number) else { continue };
                     let runs = command.runs();
                     for run in &runs {
-                        self.execution(line, command, run, &downloads);
+                        self.execution(line, command, run, &downloads, &folders);
                         self.run(run, &folders);
+                    }
+                    downloads.keep(line, command, &runs, &redirects, &folders);
+                    redirects.clear();
+                    for run in &runs {
                         folders.run(run);
                     }
                     self.secrets(command, &runs);
                 }
                 Step::Redirect(number) => {
                     let Some(redirect) = line.redirects.get(*number) else { continue };
+                    if redirect.empties && !redirect.target.text.starts_with("/dev/") {
+                        let text = format!("empties {}", shown(&redirect.target.text));
+                        self.add(Danger::Deletes, text);
+                    }
                     if redirect.writes {
                         self.change(&redirect.target, None, &folders);
+                        self.later(&redirect.target, &folders);
+                        redirects.push(&redirect.target);
                     }
                     self.secret_path(&redirect.target.text);
                 }
+                Step::Set { name, .. } => folders.set(name),
                 Step::Enter(word) => folders.enter(word),
                 Step::Open(scope) => folders.open(scope),
                 Step::Next => folders.next(),
@@ -151,7 +187,7 @@ impl Found {
 
     /// What one program does.
     fn run(&mut self, run: &Run<'_>, folders: &Folders<'_>) {
-        let raises = |name: &&&str| matches!(**name, "sudo" | "doas" | "pkexec" | "su" | "runuser");
+        let raises = |name: &&&str| RAISING.contains(*name);
         for by in run.by.iter().chain([&run.program]).filter(raises) {
             self.add(Danger::Privilege, format!("runs with the rights of another user ({by})"));
         }
@@ -166,11 +202,13 @@ impl Found {
             self.add(Danger::Opaque, text);
         }
         self.deletes(run);
+        self.elsewhere(run);
         if run.program == "git" {
-            self.git(run);
+            self.git(run, folders);
         }
         self.writes(run, folders);
         self.shows(run);
+        self.tells(run);
     }
 
     /// A path is changed, in the folder that a command is run in, or another one.
@@ -213,6 +251,20 @@ fn is_unknown_program(name: &Word) -> bool {
 /// What is not an option.
 fn operands<'a>(run: &Run<'a>) -> Vec<&'a Word> {
     Options::NONE.anywhere(run.arguments).operands
+}
+
+/// What a program does, and to what: its operands, without the values of options that can stand
+/// before them.
+fn subcommands<'a>(run: &Run<'a>) -> Vec<&'a Word> {
+    let options = match run.program {
+        "aws" => Options::with("", &["color", "endpoint-url", "output", "profile", "region"]),
+        "docker" | "podman" => Options::with("H", &["config", "context", "host"]),
+        "gh" => Options::with("R", &["repo"]),
+        "helm" => Options::with("n", &["kube-context", "kubeconfig", "namespace"]),
+        "kubectl" | "oc" => Options::with("n", &["context", "kubeconfig", "namespace"]),
+        _ => Options::NONE,
+    };
+    options.anywhere(run.arguments).operands
 }
 
 /// A text as it is shown in a note.

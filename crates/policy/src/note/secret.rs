@@ -1,7 +1,9 @@
 //! Secrets: where they are kept, and what shows them.
 
-use super::{Danger, Found, operands, shown};
-use crate::shell::{Command, Options, Run};
+use std::borrow::Cow;
+
+use super::{Danger, Found, operands, shown, subcommands};
+use crate::shell::{Command, Options, Run, Word};
 
 /// Files and folders in which secrets are kept, by the ends of their paths or parts of them.
 const PLACES: &[&str] = &[
@@ -39,7 +41,7 @@ const PLACES: &[&str] = &[
 ];
 
 /// How the names of files end in which there are keys.
-const KEYS: &[&str] = &[".jks", ".keystore", ".p12", ".pem", ".pfx"];
+const KEYS: &[&str] = &[".jks", ".key", ".keystore", ".p12", ".pem", ".pfx"];
 
 /// Endings of the parts of names of variables that hold secrets.
 const NAMES: &[&str] = &[
@@ -52,6 +54,32 @@ const NAMES: &[&str] = &[
     "SECRET",
     "SECRETS",
     "TOKEN",
+];
+
+/// Whole parts of names of variables that hold secrets.
+const PARTS: &[&str] = &["PASS"];
+
+/// Parts of names of variables that are about a secret, and are none.
+const ABOUT: &[&str] = &[
+    "BUDGET", "COUNT", "COUNTS", "ENDPOINT", "LEN", "LENGTH", "LIMIT", "SIZE", "TTL", "TYPE",
+    "URL", "USAGE",
+];
+
+/// What comes before `_KEY` in names of variables that are no secrets.
+const NO_SECRETS: &[&str] = &[
+    "CACHE",
+    "FOREIGN",
+    "HASH",
+    "HOST",
+    "INDEX",
+    "MAP",
+    "OBJECT",
+    "PARTITION",
+    "PRIMARY",
+    "PUBLIC",
+    "S3",
+    "SORT",
+    "UNIQUE",
 ];
 
 /// Parts of names of variables that hold keys, next to each other.
@@ -85,18 +113,70 @@ impl Found {
         }
     }
 
-    /// What a command names. What it only shows, or looks for, it does not open.
+    /// What a program says that keeps secrets.
+    pub(super) fn tells(&mut self, run: &Run<'_>) {
+        let words = subcommands(run);
+        let text = |at: usize| words.get(at).map_or("", |word| word.text.as_str());
+        let has = |wanted: &[&str]| words.iter().any(|word| wanted.contains(&word.text.as_str()));
+        let shows =
+            || run.arguments.iter().any(|word| matches!(&*word.text, "-t" | "--show-token"));
+        let is_told = match (run.program, text(0), text(1)) {
+            ("gh", "auth", "token") | ("op", "read", _) | ("pass", "show", _) => true,
+            ("gh", "auth", "status") => shows(),
+            ("kubectl" | "oc", ..) if has(&["get"]) => {
+                let is_shown = run
+                    .arguments
+                    .iter()
+                    .any(|word| word.text.starts_with("-o") || word.text.starts_with("--output"));
+                is_shown
+                    && words.iter().any(|word| {
+                        let kind = word.text.split('/').next().unwrap_or_default();
+                        kind.split(',').any(|kind| matches!(kind, "secret" | "secrets"))
+                    })
+            }
+            ("aws", "configure", "get" | "export-credentials")
+            | ("aws", "secretsmanager", "get-secret-value")
+            | ("aws", "sts", "assume-role" | "get-session-token") => true,
+            ("gcloud", "auth", _) => has(&["print-access-token", "print-identity-token"]),
+            ("vault", "kv", "get") | ("vault", "read", _) => true,
+            ("security", "find-generic-password" | "find-internet-password", _) => true,
+            _ => false,
+        };
+        if is_told {
+            let said: Vec<&str> =
+                [run.program, text(0), text(1)].into_iter().filter(|t| !t.is_empty()).collect();
+            self.add(Danger::Secret, format!("shows secrets ({})", shown(&said.join(" "))));
+        }
+    }
+
+    /// What a command names. What it only shows, looks for or asks about, it does not open.
     pub(super) fn secrets(&mut self, command: &Command, runs: &[Run<'_>]) {
         let Some(run) = runs.first() else { return };
-        let pattern = match run.program {
-            "echo" | "printf" => return,
-            "grep" | "egrep" | "fgrep" | "rg" | "ag" | "ack" => operands(run).first().copied(),
-            _ => None,
+        let passed_over: Vec<&Word> = match run.program {
+            "echo" | "printf" | "test" | "[" | "ls" | "stat" | "touch" => return,
+            "grep" | "egrep" | "fgrep" => patterns(run, "ABCDdefm"),
+            "rg" | "ag" | "ack" => patterns(run, "ABCEefgjMmrTt"),
+            "jq" | "yq" => operands(run).into_iter().take(1).collect(),
+            "find" | "gfind" | "bfs" => {
+                let names = ["-name", "-iname", "-path", "-ipath", "-wholename", "-iwholename"];
+                let pairs = run.arguments.windows(2).filter(|pair| {
+                    pair.first().is_some_and(|option| names.contains(&option.text.as_str()))
+                });
+                pairs.filter_map(|pair| pair.get(1)).collect()
+            }
+            // What they write is not read.
+            "cp" | "mv" | "install" => {
+                let to = operands(run).into_iter().skip(1).last();
+                to.into_iter().filter(|word| is_environment(&word.text)).collect()
+            }
+            _ => Vec::new(),
         };
         for word in &command.words {
-            let is_left_out = ["--exclude", "--ignore"].iter().any(|o| word.text.starts_with(o));
-            let is_pattern = pattern.is_some_and(|pattern| std::ptr::eq(word, pattern));
-            if !is_left_out && !is_pattern {
+            let is_left_out = ["!", "--exclude", "--ignore", "--regexp="]
+                .iter()
+                .any(|o| word.text.starts_with(o));
+            let is_passed = passed_over.iter().any(|passed| std::ptr::eq(word, *passed));
+            if !is_left_out && !is_passed {
                 self.secret_path(&word.text);
             }
         }
@@ -115,33 +195,77 @@ impl Found {
     }
 
     pub(super) fn variables(&mut self, names: &[String]) {
-        for variable in names {
-            let name = variable.to_ascii_uppercase();
-            let mut parts = name.split('_');
-            if parts.any(|part| NAMES.iter().any(|end| part.ends_with(end)))
-                || KEY_NAMES.iter().any(|part| name.contains(part))
-            {
-                let text = format!("uses ${}, which looks like a secret", shown(variable));
-                self.add(Danger::Secret, text);
-            }
+        for variable in names.iter().filter(|name| is_secret_name(name)) {
+            let text = format!("uses ${}, which looks like a secret", shown(variable));
+            self.add(Danger::Secret, text);
         }
     }
+}
+
+fn is_secret_name(name: &str) -> bool {
+    let name = name.to_ascii_uppercase();
+    let parts: Vec<&str> = name.split('_').collect();
+    if parts.last().is_some_and(|last| ABOUT.contains(last)) {
+        return false;
+    }
+    let is_key = || match parts.as_slice() {
+        [.., before, "KEY"] => !NO_SECRETS.contains(before),
+        _ => false,
+    };
+    let is_part = |part: &&str| PARTS.contains(part);
+    parts.iter().any(|part| NAMES.iter().any(|end| part.ends_with(end)))
+        || KEY_NAMES.iter().any(|part| name.contains(part))
+        || parts.len() > 1 && parts.iter().any(is_part)
+        || is_key()
+}
+
+/// The words of a search that say what is looked for.
+fn patterns<'a>(run: &Run<'a>, valued: &'static str) -> Vec<&'a Word> {
+    let names = &[
+        "after-context",
+        "before-context",
+        "context",
+        "file",
+        "glob",
+        "max-count",
+        "regexp",
+        "type",
+    ];
+    let parsed = Options::with(valued, names).anywhere(run.arguments);
+    let given = parsed.options.iter().filter(|option| matches!(option.name, "e" | "regexp"));
+    let mut patterns: Vec<&Word> = given
+        .filter_map(|option| match option.value {
+            Some(Cow::Borrowed(word)) => Some(word),
+            _ => None,
+        })
+        .collect();
+    if !parsed.has(&["e", "f", "file", "regexp"]) {
+        patterns.extend(parsed.operands.first());
+    }
+    patterns
 }
 
 fn is_secret(path: &str) -> bool {
     let file = path.rsplit('/').next().unwrap_or(path);
     let is_public = file.ends_with(".pub");
-    let is_example =
-        [".example", ".sample", ".template", ".dist"].iter().any(|end| file.ends_with(end));
-    let is_environment = file == ".env" || file.starts_with(".env.") && !is_example;
     let is_process = path.starts_with("/proc/") && path.ends_with("/environ");
     let is_key = KEYS.iter().any(|end| file.ends_with(end) && file.len() > end.len());
     let is_place = || PLACES.iter().any(|place| has_part(path, place));
-    !is_public && (is_environment || is_process || is_key || is_place())
+    !is_public && (is_environment(path) || is_process || is_key || is_place())
+}
+
+/// Whether a path is one of files with the variables of a project, and no example of one.
+fn is_environment(path: &str) -> bool {
+    let file = path.rsplit('/').next().unwrap_or(path);
+    let ends = [".example", ".sample", ".template", ".dist"];
+    let begins = [".env.", ".env*", ".env?", ".env["];
+    file == ".env"
+        || begins.iter().any(|begin| file.starts_with(begin))
+            && !ends.iter().any(|end| file.ends_with(end))
 }
 
 /// Whether a path has these names next to each other, from a `/` to a `/`.
-fn has_part(path: &str, part: &str) -> bool {
+pub(super) fn has_part(path: &str, part: &str) -> bool {
     path.match_indices(part).any(|(at, _)| {
         let before = path.get(..at).unwrap_or_default();
         let after = path.get(at + part.len()..).unwrap_or_default();

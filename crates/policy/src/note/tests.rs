@@ -123,6 +123,24 @@ fn secrets_and_rights_are_told() {
     assert_eq!(notes(&Call { tool: "Read", input: &input }, &place())[0].danger, Danger::Secret);
 }
 
+/// What tools do that run no command.
+#[test]
+fn what_other_tools_do_is_told() {
+    for (tool, input, danger) in [
+        ("Write", json!({"file_path": ".git/hooks/pre-commit"}), Danger::RunsLater),
+        ("Edit", json!({"file_path": "/project/.claude/settings.json"}), Danger::RunsLater),
+        ("Grep", json!({"pattern": "x", "glob": ".env"}), Danger::Secret),
+        ("PowerShell", json!({"command": "ls"}), Danger::Opaque),
+    ] {
+        let said = notes(&Call { tool, input: &input }, &place());
+        assert_eq!(said.iter().map(|note| note.danger).collect::<Vec<_>>(), [danger], "{input}");
+    }
+    let input = json!({"file_path": "/project/.claude/settings.json"});
+    assert_eq!(notes(&Call { tool: "Read", input: &input }, &place()), []);
+    let input = json!({"pattern": "x", "glob": "*.rs"});
+    assert_eq!(notes(&Call { tool: "Grep", input: &input }, &place()), []);
+}
+
 #[test]
 fn what_cannot_be_seen_through_is_told() {
     for command in ["$X -rf y", "\"$(echo rm)\" y", "echo 'unclosed", "if true"] {

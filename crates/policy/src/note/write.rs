@@ -6,17 +6,54 @@ use super::folder::Folders;
 use super::{Danger, Found, git};
 use crate::shell::{Given, Options, Parsed, Run, Word};
 
+/// Programs that run others in a machine of their own.
+const CONTAINERS: &[&str] =
+    &["docker", "docker-compose", "kubectl", "nerdctl", "oc", "podman", "podman-compose"];
+
 impl Found {
+    /// Tools that are installed for all projects.
+    fn installs(&mut self, run: &Run<'_>) {
+        let parsed = Options::NONE.anywhere(run.arguments);
+        let does = |names: &[&str]| {
+            parsed.operands.first().is_some_and(|word| names.contains(&word.text.as_str()))
+        };
+        let is_global = match run.program {
+            "npm" | "pnpm" => {
+                let changes =
+                    ["add", "i", "install", "link", "remove", "rm", "uninstall", "update"];
+                parsed.has(&["g", "global"]) && does(&changes)
+            }
+            "yarn" => does(&["global"]),
+            _ => false,
+        };
+        if is_global {
+            let text = "changes the tools of all projects, outside the folder of the session";
+            self.add(Danger::Outside, format!("{text} ({})", run.program));
+        }
+    }
+
     pub(super) fn writes(&mut self, run: &Run<'_>, folders: &Folders<'_>) {
         let folder = run.folder.as_deref();
+        let git_folder = git::folder(run);
+        self.installs(run);
+        // What they run is in a machine of its own.
+        if run.by.iter().any(|by| CONTAINERS.contains(by)) {
+            return;
+        }
+        let folder = git_folder.as_deref().or(folder);
         let Some(written) = written(run) else { return };
+        let is_deleting = matches!(run.program, "rm" | "rmdir" | "rimraf" | "unlink" | "shred");
         let mut is_given = written.is_empty();
         for word in &written {
             // What is found stands for all that is below the places in which it is looked for.
             match run.given {
-                Given::Found(_) if word.text.contains("{}") => is_given = true,
-                Given::Piped if word.text.contains("{}") => is_given = true,
-                _ => self.change(word, folder, folders),
+                Given::Found(_) | Given::Piped if run.is_marked(word) => is_given = true,
+                _ => {
+                    self.change(word, folder, folders);
+                    if !is_deleting && run.program != "mkdir" {
+                        self.later(word, folders);
+                    }
+                }
             }
         }
         match run.given {
@@ -25,9 +62,7 @@ impl Found {
                     self.change(place, folder, folders);
                 }
             }
-            Given::Piped
-                if is_given && !matches!(run.program, "rm" | "rmdir" | "unlink" | "shred") =>
-            {
+            Given::Piped if is_given && !is_deleting => {
                 let text = "changes what it is given, in places that are only known when it runs";
                 self.add(Danger::Opaque, text);
             }
@@ -52,7 +87,9 @@ fn written<'a>(run: &Run<'a>) -> Option<Words<'a>> {
     let words = run.arguments;
     let operands = |options: Options| options.anywhere(words).operands;
     Some(match run.program {
-        "rm" | "rmdir" | "unlink" | "tee" | "sudoedit" => all(&operands(Options::NONE)),
+        "rm" | "rmdir" | "unlink" | "rimraf" | "tee" | "sponge" | "sudoedit" => {
+            all(&operands(Options::NONE))
+        }
         "touch" => all(&operands(Options::with("drt", &["date", "reference", "time"]))),
         "mkdir" | "mkfifo" => all(&operands(Options::with("m", &["mode"]))),
         "truncate" => all(&operands(Options::with("rs", &["reference", "size"]))),
@@ -71,9 +108,7 @@ fn written<'a>(run: &Run<'a>) -> Option<Words<'a>> {
             &Options { attached: "i", ..Options::with("efl", &["expression", "file"]) },
             run,
         )?,
-        "perl" | "ruby" => {
-            edited(&Options { attached: "0CFilmMx", ..Options::valued("eEI") }, run)?
-        }
+        "perl" | "ruby" => edited(&Options { attached: "CFimMx", ..Options::valued("eEI") }, run)?,
         "dd" => {
             let to = words.iter().filter(|word| word.text.starts_with("of="));
             to.map(|word| Cow::Owned(word.after("of=".len()))).collect()
@@ -96,8 +131,29 @@ fn written<'a>(run: &Run<'a>) -> Option<Words<'a>> {
             all(&parsed.operands)
         }
         "find" | "gfind" => found(run)?,
-        "sort" | "gcc" | "g++" | "cc" | "c++" | "clang" | "clang++" | "ld" | "rustc" | "go"
-        | "pandoc" => {
+        "gcc" | "g++" | "cc" | "c++" | "clang" | "clang++" | "ld" | "rustc" | "go" => {
+            compiled(run)?
+        }
+        "openssl" => {
+            let to = after_option(run, &["-keyout", "-out"]);
+            if to.is_empty() {
+                return None;
+            }
+            to
+        }
+        "patch" => {
+            let parsed = Options::with("BdFiopYz", &["directory", "input", "output", "strip"])
+                .anywhere(words);
+            if parsed.has(&["dry-run"]) {
+                return None;
+            }
+            let mut to: Words<'a> = parsed.values(&["d", "directory", "o", "output"]).collect();
+            if to.is_empty() {
+                to.push(parsed.operands.first().map_or_else(here, |file| Cow::Borrowed(*file)));
+            }
+            to
+        }
+        "sort" | "pandoc" => {
             let parsed = Options::with("o", &["output"]).anywhere(words);
             let to: Words<'a> = parsed.values(&["o", "output"]).collect();
             if to.is_empty() {
@@ -163,6 +219,32 @@ fn is_remote(text: &str) -> bool {
     text.find(':').is_some_and(|colon| !text.get(..colon).unwrap_or_default().contains('/'))
 }
 
+/// What a compiler makes. Its options are words: there is a letter `o` in `-flto`, too.
+fn compiled<'a>(run: &Run<'a>) -> Option<Words<'a>> {
+    let mut to = after_option(run, &["-o"]);
+    let begins = |word: &&Word| word.text.len() > 2 && word.text.starts_with("-o");
+    to.extend(
+        run.arguments
+            .iter()
+            .filter(|word| begins(word) && word.text.contains(['/', '.']))
+            .map(|word| Cow::Owned(word.after("-o".len()))),
+    );
+    (!to.is_empty()).then_some(to)
+}
+
+/// The words after these options.
+fn after_option<'a>(run: &Run<'a>, names: &[&str]) -> Words<'a> {
+    let mut found = Vec::new();
+    for pair in run.arguments.windows(2) {
+        if let [option, value] = pair
+            && names.contains(&option.text.as_str())
+        {
+            found.push(Cow::Borrowed(value));
+        }
+    }
+    found
+}
+
 /// Files that are edited in their places.
 fn edited<'a>(options: &Options, run: &Run<'a>) -> Option<Words<'a>> {
     let parsed = options.anywhere(run.arguments);
@@ -170,7 +252,9 @@ fn edited<'a>(options: &Options, run: &Run<'a>) -> Option<Words<'a>> {
         return None;
     }
     let has_script = parsed.has(&["e", "E", "f", "expression", "file"]);
-    Some(all(parsed.operands.get(usize::from(!has_script)..).unwrap_or_default()))
+    // On some systems the ending of the copies is a word of its own: `sed -i '' s/a/b/ x`.
+    let own = usize::from(parsed.operands.first().is_some_and(|word| word.text.is_empty()));
+    Some(all(parsed.operands.get(own + usize::from(!has_script)..).unwrap_or_default()))
 }
 
 /// The values of options, but for `-`, which is the output.
@@ -178,8 +262,8 @@ fn outputs<'a>(parsed: &Parsed<'a>, names: &[&str]) -> Words<'a> {
     parsed.values(names).filter(|word| word.text != "-").collect()
 }
 
-fn curl<'a>(run: &Run<'a>) -> Words<'a> {
-    let options = Options {
+pub(super) const fn curl_options() -> Options {
+    Options {
         long: &["remote-name", "remote-name-all"],
         ..Options::with(
             "AbCcDdEeFHKmoPQrTtUuwXxYyz",
@@ -201,8 +285,11 @@ fn curl<'a>(run: &Run<'a>) -> Words<'a> {
                 "user-agent",
             ],
         )
-    };
-    let parsed = options.anywhere(run.arguments);
+    }
+}
+
+fn curl<'a>(run: &Run<'a>) -> Words<'a> {
+    let parsed = curl_options().anywhere(run.arguments);
     let files = [
         "c",
         "cookie-jar",
@@ -223,8 +310,8 @@ fn curl<'a>(run: &Run<'a>) -> Words<'a> {
     words
 }
 
-fn wget<'a>(run: &Run<'a>) -> Words<'a> {
-    let options = Options::with(
+pub(super) const fn wget_options() -> Options {
+    Options::with(
         "aABDeiIlOoPQRtTUwX",
         &[
             "append-output",
@@ -237,8 +324,11 @@ fn wget<'a>(run: &Run<'a>) -> Words<'a> {
             "save-cookies",
             "user-agent",
         ],
-    );
-    let parsed = options.anywhere(run.arguments);
+    )
+}
+
+fn wget<'a>(run: &Run<'a>) -> Words<'a> {
+    let parsed = wget_options().anywhere(run.arguments);
     let mut words = outputs(&parsed, &["a", "append-output", "o", "output-file", "save-cookies"]);
     let documents = ["O", "output-document"];
     if parsed.has(&documents) {
@@ -295,14 +385,7 @@ fn tar<'a>(run: &Run<'a>) -> Option<Words<'a>> {
 
 /// What `find` deletes, and the lists that it writes.
 fn found<'a>(run: &Run<'a>) -> Option<Words<'a>> {
-    let mut words: Words<'a> = Vec::new();
-    for pair in run.arguments.windows(2) {
-        if let [option, file] = pair
-            && matches!(&*option.text, "-fprint" | "-fprint0" | "-fprintf" | "-fls")
-        {
-            words.push(Cow::Borrowed(file));
-        }
-    }
+    let mut words = after_option(run, &["-fprint", "-fprint0", "-fprintf", "-fls"]);
     if run.arguments.iter().any(|word| word.text == "-delete") {
         let places =
             run.arguments.iter().take_while(|word| !word.text.starts_with(['-', '(', '!']));

@@ -51,9 +51,12 @@ impl<'t> Reader<'_, 't> {
             at = at.in_stage(pipeline, place);
             work.push(Work::Step(Step::Open(Scope::Own)));
         }
-        let mut made = Made { at, work, words: Vec::new() };
+        let mut made = Made::new(at, work);
         self.redirects(&redirects, &mut made);
-        let Made { at, mut work, words } = made;
+        let Made { at, mut work, words, anew } = made;
+        if list.first().is_some_and(|name| matches!(&*name.text, ":" | "true")) {
+            self.empty(&anew);
+        }
         // Words that stand behind a redirect are words of the command all the same.
         more.extend(words);
         self.parsed.has_more |= !more.is_empty();
@@ -66,7 +69,12 @@ impl<'t> Reader<'_, 't> {
         for (range, child) in marks {
             work.extend([Work::Begin, Work::Node(child, at.clone()), Work::Words(number, range)]);
         }
-        work.extend(others.into_iter().map(|other| Work::Node(other, at.clone())));
+        for other in others {
+            // A variable that is set before a command is only set for it.
+            work.push(Work::Step(Step::Open(Scope::Own)));
+            work.push(Work::Node(other, at.clone()));
+            work.push(Work::Step(Step::Close));
+        }
         work.extend(inner);
         if stage.is_some() {
             work.push(Work::Step(Step::Close));
@@ -106,7 +114,7 @@ impl<'t> Reader<'_, 't> {
             lines.push((line, at, program.is_own, run.folder.map(Cow::into_owned)));
         }
         for (line, at, is_own, folder) in lines {
-            let open = is_own.then_some(Step::Open(Scope::Own));
+            let open = is_own.then_some(Step::Open(Scope::Shell));
             self.parsed.steps.extend(open);
             self.parsed.steps.extend(folder.map(Step::Enter));
             self.enter(&line, &at);
@@ -131,10 +139,15 @@ impl<'t> Reader<'_, 't> {
             return;
         };
         for line in lines {
-            self.parsed.substitutes = true;
-            self.parsed.steps.push(Step::Open(Scope::Own));
-            self.enter(&line, at);
-            self.parsed.steps.push(Step::Close);
+            self.substituted(&line, at);
         }
+    }
+
+    /// Reads a line whose output is put in.
+    pub(super) fn substituted(&mut self, line: &str, at: &At) {
+        self.parsed.substitutes = true;
+        self.parsed.steps.push(Step::Open(Scope::Own));
+        self.enter(line, at);
+        self.parsed.steps.push(Step::Close);
     }
 }

@@ -14,7 +14,7 @@ pub(super) fn commands(text: &str) -> Option<Vec<String>> {
             characters.next();
             rest = characters.as_str();
         } else if let Some(begun) = from.strip_prefix('`') {
-            let (inner, after) = until_tick(begun)?;
+            let (inner, after) = until_tick(begun, false)?;
             found.push(inner);
             rest = after;
         } else if let Some(begun) = from.strip_prefix("$((") {
@@ -31,7 +31,20 @@ pub(super) fn commands(text: &str) -> Option<Vec<String>> {
     Some(found)
 }
 
-fn until_tick(text: &str) -> Option<(String, &str)> {
+/// Whether a substitution is written with ticks and has backslashes in it, which are taken away before
+/// it is read.
+pub(super) fn has_escapes(substitution: &str) -> bool {
+    substitution.starts_with('`') && substitution.contains('\\')
+}
+
+/// The line in a substitution that is written with ticks.
+pub(super) fn unescaped(substitution: &str, in_quotes: bool) -> Option<String> {
+    let (inner, _) = until_tick(substitution.strip_prefix('`')?, in_quotes)?;
+    Some(inner)
+}
+
+/// In double quotes those in it have backslashes, too.
+fn until_tick(text: &str, in_quotes: bool) -> Option<(String, &str)> {
     let mut inner = String::new();
     let mut characters = text.chars();
     while let Some(character) = characters.next() {
@@ -39,6 +52,7 @@ fn until_tick(text: &str) -> Option<(String, &str)> {
             '`' => return Some((inner, characters.as_str())),
             '\\' => match characters.next()? {
                 escaped @ ('`' | '\\' | '$') => inner.push(escaped),
+                '"' if in_quotes => inner.push('"'),
                 other => inner.extend(['\\', other]),
             },
             _ => inner.push(character),
@@ -82,6 +96,8 @@ mod tests {
         assert_eq!(found("a `b c` $(d $(e) ')' f) \\`g\\` \\$(h)"), ["b c", "d $(e) ')' f"]);
         assert_eq!(found("$((1 + $(a))) $x ${y} $"), ["a"]);
         assert_eq!(found("`a \\`b\\``"), ["a `b`"]);
+        assert_eq!(unescaped("`a \\`b\\` \\\"`", true).unwrap(), "a `b` \"");
+        assert_eq!(unescaped("`a \\\"`", false).unwrap(), "a \\\"");
         assert_eq!(commands("`a"), None);
         assert_eq!(commands("$(a"), None);
     }

@@ -30,10 +30,12 @@ impl<'t> Reader<'_, 't> {
             matches!(child.kind(), "file_redirect" | "heredoc_redirect" | "herestring_redirect")
         }));
         let (Some(body), Some(target)) = (body, target) else {
-            let mut made = Made { at: at.clone(), work: Vec::new(), words: Vec::new() };
+            let mut made = Made::new(at.clone(), Vec::new());
             self.redirects(&pending.redirects, &mut made);
-            let Made { at, mut work, words } = made;
-            if !words.is_empty() {
+            let Made { at, mut work, words, anew } = made;
+            if words.is_empty() {
+                self.empty(&anew);
+            } else {
                 let inner = self.add_command(node, words, at);
                 let number = self.parsed.commands.len().saturating_sub(1);
                 work.extend([Work::Step(Step::Command(number)), inner]);

@@ -8,9 +8,12 @@
 
 mod brace;
 mod command;
+mod continued;
 mod hidden;
 mod join;
+mod nested;
 mod option;
+mod pipes;
 mod program;
 mod read;
 mod redirect;
@@ -21,6 +24,7 @@ mod wrapper;
 
 use std::sync::Arc;
 
+pub(crate) use self::nested::GIT;
 pub(crate) use self::option::{Options, Parsed};
 pub(crate) use self::program::{Program, Source};
 pub use self::run::{Given, Run};
@@ -29,9 +33,6 @@ pub use self::word::Word;
 
 /// The longest line that is parsed, in bytes. Nobody reads more than that before they allow it.
 const LONGEST: usize = 256 << 10;
-
-/// How many pipes a line may have. The parser does not look at the clock in the middle of them.
-const PIPES: usize = 500;
 
 /// A line of commands.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -78,6 +79,13 @@ pub enum Step {
     Command(usize),
     /// The redirect with this number is made. It comes before the command that it is for.
     Redirect(usize),
+    /// A variable is set to one of these values.
+    Set {
+        /// Its name.
+        name: String,
+        /// The values.
+        values: Vec<Word>,
+    },
     /// What follows runs in this folder.
     Enter(Word),
     /// Something begins that belongs together.
@@ -93,6 +101,8 @@ pub enum Step {
 pub enum Scope {
     /// It runs in a process of its own: nothing of it holds afterwards.
     Own,
+    /// It runs in another shell, which does not have the variables of this one.
+    Shell,
     /// Of its parts one runs, or none.
     Branches,
     /// Each part runs if those before it went well: `a && b`.
@@ -153,6 +163,8 @@ pub struct Redirect {
     pub target: Word,
     /// Whether it is written.
     pub writes: bool,
+    /// Whether nothing is written to it, so that it is empty afterwards: `> x`, `: > x`.
+    pub empties: bool,
 }
 
 impl Redirect {
@@ -165,7 +177,7 @@ impl Redirect {
 /// Reads a line of commands. None where it is too long to be read by anybody.
 #[must_use]
 pub fn parse(line: &str) -> Option<Line> {
-    if line.len() > LONGEST || line.matches('|').count() > PIPES {
+    if line.len() > LONGEST {
         return None;
     }
     let mut parsed = Line::default();

@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 
+use super::nested;
 use super::option::{Options, Parsed};
 use super::run::{Given, Run};
 use super::word::Word;
@@ -76,9 +77,10 @@ impl<'a> Program<'a> {
                 shell(Source::Argument(command))
             }
             "ssh" => {
-                let parsed = Options::valued("BbcDEeFIiJLlmOoPpQRSWw").leading(words);
-                let (_, rest) = parsed.rest.split_first()?;
-                let rest: Vec<&Word> = rest.iter().collect();
+                let options = Options::valued("BbcDEeFIiJLlmOoPpQRSWw");
+                let (_, rest) = options.leading(words).rest.split_first()?;
+                // There can be more options behind the host.
+                let rest: Vec<&Word> = options.leading(rest).rest.iter().collect();
                 shell(if rest.is_empty() { Source::Input } else { line(&rest) })
             }
             "watch" => {
@@ -101,8 +103,18 @@ impl<'a> Program<'a> {
                 let is_other = parsed.has(&["f", "l", "d", "r", "c", "V"]);
                 if is_other { None } else { shell(Source::Input) }
             }
+            "awk" | "gawk" | "mawk" | "nawk" => {
+                let names = &["assign", "field-separator", "file", "include"];
+                let parsed = Options::with("Ffiv", names).leading(words);
+                let code = parsed.rest.first().filter(|_| !parsed.has(&["f", "file"]))?;
+                let source = Source::Argument(Cow::Borrowed(code));
+                Some(Self { source, is_shell: false, is_own: true })
+            }
             name if SHELLS.contains(&name) => shell(shell_source(run)?),
             name => {
+                if let Some(lines) = nested::lines(run) {
+                    return shell(Source::Argument(lines));
+                }
                 let source = interpreter(name)?.source(run)?;
                 Some(Self { source, is_shell: false, is_own: true })
             }
@@ -196,11 +208,11 @@ fn interpreter(name: &str) -> Option<Interpreter> {
     match plain {
         "python" | "pypy" | "ipython" => of("cmQWX", &["c"], &["m", "V"]),
         "perl" => {
-            let options = Options { attached: "0CDdFiIlmMVx", ..Options::valued("eE") };
+            let options = Options { attached: "CDdFiImMVx", ..Options::valued("eE") };
             Some(Interpreter { options, code: &["e", "E"], other: &["v", "V"], commands: &[] })
         }
         "ruby" => {
-            let options = Options { attached: "0FiKTWx", ..Options::valued("CEeIr") };
+            let options = Options { attached: "FiKTWx", ..Options::valued("CEeIr") };
             Some(Interpreter { options, code: &["e"], other: &["v"], commands: &[] })
         }
         "php" => of("Bcdefrz", &["r"], &["a", "f", "i", "m", "S", "t", "v"]),

@@ -5,9 +5,11 @@ use std::sync::Arc;
 
 use tree_sitter::{Node, Tree};
 
+use super::continued::continued;
+use super::hidden;
 use super::redirect::Made;
 use super::tree::{Effort, tidied};
-use super::word::Word;
+use super::word::{Word, words};
 use super::{Input, Line, Scope, Stage, Step};
 
 /// Where in a line something stands.
@@ -50,6 +52,13 @@ pub(super) struct Pending<'t> {
 
 /// Reads a line into what was parsed so far.
 pub(super) fn read(line: &str, parsed: &mut Line, effort: &mut Effort, at: &At) {
+    let whole = continued(line, effort);
+    if let Some(whole) = &whole {
+        // What is written is not what runs.
+        parsed.has_more |= whole.has_words;
+        parsed.is_broken |= !whole.is_whole;
+    }
+    let line = whole.as_ref().map_or(line, |whole| &whole.line);
     let tree = effort.tree(line);
     if tree.as_ref().is_none_or(|tree| tree.root_node().has_error())
         && let Some(tidy) = tidied(line)
@@ -147,7 +156,7 @@ impl<'a, 't> Reader<'a, 't> {
             at = at.in_stage(pipeline, place);
             work.push(Work::Step(Step::Open(Scope::Own)));
         }
-        let mut made = Made { at, work, words };
+        let mut made = Made { words, ..Made::new(at, work) };
         self.redirects(&redirects, &mut made);
         self.parsed.is_broken |= !made.words.is_empty();
         let Made { at, mut work, .. } = made;
@@ -166,12 +175,25 @@ impl<'a, 't> Reader<'a, 't> {
             "heredoc_body" => self.heredoc_body(node, at, work),
             // Of a function, or alone in a substitution: `$(< a)`.
             "file_redirect" | "herestring_redirect" | "heredoc_redirect" => {
-                let mut made = Made { at: at.clone(), work: Vec::new(), words: Vec::new() };
+                let mut made = Made::new(at.clone(), Vec::new());
                 self.redirects(&[node], &mut made);
                 self.parsed.is_broken |= !made.words.is_empty();
                 work.append(&mut made.work);
             }
             "simple_expansion" | "expansion" => self.expansion(node, at, work),
+            // The parser takes `\`` for a letter, where it begins another one: so it is read again.
+            "command_substitution" if hidden::has_escapes(self.text(node)) => {
+                let in_quotes = node.parent().is_some_and(|parent| parent.kind() == "string");
+                match hidden::unescaped(self.text(node), in_quotes) {
+                    Some(inner) => self.substituted(&inner, at),
+                    None => self.parsed.is_broken = true,
+                }
+            }
+            "process_substitution" if self.text(node).starts_with('>') => {
+                self.parsed.substitutes = true;
+                let at = At { input: Some(Input::Pipe(None)), ..at.clone() };
+                self.scoped(Scope::Own, node, &at, work);
+            }
             "command_substitution" | "process_substitution" => {
                 self.parsed.substitutes = true;
                 self.scoped(Scope::Own, node, at, work);
@@ -184,8 +206,31 @@ impl<'a, 't> Reader<'a, 't> {
             }
             "variable_assignment" => {
                 let name = node.child_by_field_name("name").map_or("", |name| self.text(name));
-                let name = name.split('[').next().unwrap_or_default();
-                self.parsed.sets.push(name.to_owned());
+                let plain = name.split('[').next().unwrap_or_default();
+                self.parsed.sets.push(plain.to_owned());
+                let mut cursor = node.walk();
+                let is_whole = node.children(&mut cursor).any(|child| child.kind() == "=");
+                let value = node.child_by_field_name("value");
+                let mut values = value.map_or_else(
+                    || vec![Word::known("")],
+                    |value| vec![Word::joined(&words(self.line, value), " ")],
+                );
+                if !is_whole || plain != name {
+                    values = vec![Word::unknown(self.text(node))];
+                }
+                self.children(node, at, work);
+                work.push(Work::Step(Step::Set { name: plain.to_owned(), values }));
+            }
+            "for_statement" => {
+                let name = node.child_by_field_name("variable").map_or("", |name| self.text(name));
+                let mut cursor = node.walk();
+                let given = node.children_by_field_name("value", &mut cursor);
+                let mut values: Vec<Word> =
+                    given.flat_map(|value| words(self.line, value)).collect();
+                if values.is_empty() {
+                    values.push(Word::unknown("$@"));
+                }
+                work.push(Work::Step(Step::Set { name: name.to_owned(), values }));
                 self.children(node, at, work);
             }
             "word" | "regex" | "extglob_pattern" if node.child_count() == 0 => {

@@ -15,6 +15,14 @@ pub(super) struct Made<'t> {
     pub(super) work: Vec<Work<'t>>,
     /// Words behind them, which belong to what they are for.
     pub(super) words: Vec<Word>,
+    /// The redirects, by their numbers, to files that lose what they had.
+    pub(super) anew: Vec<usize>,
+}
+
+impl<'t> Made<'t> {
+    pub(super) fn new(at: At, work: Vec<Work<'t>>) -> Self {
+        Self { at, work, words: Vec::new(), anew: Vec::new() }
+    }
 }
 
 /// What comes after the name of a text on the same line: `cat <<EOF | b`, `cat <<EOF && b`.
@@ -106,11 +114,28 @@ impl<'t> Reader<'_, 't> {
                 Work::Node(*first, made.at.clone()),
                 Work::Input(input),
             ]);
+        } else if first.kind() == "process_substitution" {
+            // It is as if there was a pipe: `a > >(b)`.
+            let pipeline = self.effort.pipeline();
+            made.work.push(Work::Node(*first, made.at.in_stage(pipeline, 1)));
+            made.at = made.at.in_stage(pipeline, 0);
         } else {
             made.work.push(Work::Node(*first, made.at.clone()));
         }
+        if matches!(operator, ">" | ">|" | "&>") {
+            made.anew.push(self.parsed.redirects.len());
+        }
         made.work.push(Work::Step(Step::Redirect(self.parsed.redirects.len())));
-        self.parsed.redirects.push(Redirect { target, writes });
+        self.parsed.redirects.push(Redirect { target, writes, empties: false });
+    }
+
+    /// Nothing is written to these files.
+    pub(super) fn empty(&mut self, redirects: &[usize]) {
+        for number in redirects {
+            if let Some(redirect) = self.parsed.redirects.get_mut(*number) {
+                redirect.empties = true;
+            }
+        }
     }
 
     /// A text that is read, and the node in which there can be commands.

@@ -26,6 +26,8 @@ pub struct Run<'a> {
     pub unclear: Option<&'a str>,
     /// What it is given besides its arguments.
     pub given: Given<'a>,
+    /// What stands in its arguments for that, besides `{}`.
+    pub mark: Option<Cow<'a, Word>>,
 }
 
 /// What a program is given besides the arguments that are written.
@@ -54,7 +56,14 @@ impl<'a> Run<'a> {
             folder: None,
             unclear: None,
             given: Given::Nothing,
+            mark: None,
         }
+    }
+
+    /// Whether a word stands for what it is given.
+    pub(crate) fn is_marked(&self, word: &Word) -> bool {
+        let mark = self.mark.as_ref().map_or("", |mark| mark.text.as_str());
+        word.text.contains("{}") || !mark.is_empty() && word.text.contains(mark)
     }
 
     /// What it runs, with these words.
@@ -62,6 +71,7 @@ impl<'a> Run<'a> {
         let mut inner =
             Self { by: self.by.clone(), folder: self.folder.clone(), ..Self::of(words) };
         (inner.unclear, inner.given) = (self.unclear, self.given);
+        inner.mark.clone_from(&self.mark);
         // Each once: there can be as many as there is room for in a line.
         if !inner.by.contains(&self.program) {
             inner.by.push(self.program);
@@ -105,13 +115,24 @@ fn next<'a>(run: &Run<'a>, known: &Wrapper) -> Option<Run<'a>> {
         return None;
     }
     if !known.after.is_empty() {
-        let (first, rest) = parsed.rest.split_first()?;
+        let (mut first, mut rest) = parsed.rest.split_first()?;
+        if known.groups.contains(&first.text.as_str()) {
+            (first, rest) = known.options.leading(rest).rest.split_first()?;
+        }
         if !known.after.contains(&first.text.as_str()) {
             return None;
         }
         parsed = known.options.leading(rest);
+        if parsed.has(known.looks) {
+            return None;
+        }
     }
     let mut words = parsed.rest;
+    if !known.behind.is_empty() {
+        let ends = |word: &Word| known.behind.contains(&word.text.as_str());
+        let at = run.arguments.iter().position(ends)?;
+        words = run.arguments.get(at + 1..)?;
+    }
     // `-` alone is an option of `env`.
     while let Some((first, rest)) = words.split_first()
         && (known.sets && is_assignment(&first.text) || run.program == "env" && first.text == "-")
@@ -129,7 +150,10 @@ fn next<'a>(run: &Run<'a>, known: &Wrapper) -> Option<Run<'a>> {
     }
     inner.folder = parsed.values(known.folder).last().or(inner.folder);
     match run.program {
-        "xargs" | "gxargs" => inner.given = Given::Piped,
+        "xargs" | "gxargs" => {
+            inner.given = Given::Piped;
+            inner.mark = parsed.values(&["I", "J", "i", "replace"]).last();
+        }
         "chroot" => inner.folder = own.first().map(Cow::Borrowed),
         "sudo" if parsed.has(&["e", "edit"]) => {
             return Some(Run { program: "sudoedit", name: None, arguments: words, ..inner });

@@ -52,6 +52,38 @@ fn words_are_without_their_quotes() {
 }
 
 #[test]
+fn words_go_on_in_the_next_line() {
+    assert_eq!(programs("r\\\nm x; sud\\\no ls | s\\\nh"), ["rm", "ls", "sh"]);
+    assert_eq!(programs("bash -c 'r\\\nm x'"), ["bash", "rm"]);
+    let parsed = parse("a > /et\\\nc/\"y\\\nz\"").unwrap();
+    assert_eq!(parsed.redirects[0].target.text, "/etc/yz");
+    // What is written is not what runs.
+    assert!(!parse("npm te\\\nst").unwrap().is_plain());
+    assert!(parse("npm \\\n  test").unwrap().is_plain());
+    assert!(parse("a &&\\\nb").unwrap().is_plain());
+}
+
+#[test]
+fn substitutions_in_substitutions_are_found() {
+    assert_eq!(programs("a `b \\`c\\``"), ["a", "b", "c"]);
+    assert_eq!(programs("a \"`b \\\"\\`c\\`\\\"`\""), ["a", "b", "c"]);
+    assert!(parse("a `b \\`c`").unwrap().is_broken);
+}
+
+#[test]
+fn values_of_variables_are_known() {
+    let parsed = parse("A=x B+=y; for c in d e; do f; done; G=h i").unwrap();
+    let sets = parsed.steps.iter().filter_map(|step| match step {
+        Step::Set { name, values } => {
+            let values: Vec<_> = values.iter().map(|value| value.text.as_str()).collect();
+            Some(format!("{name}: {}", values.join(" ")))
+        }
+        _ => None,
+    });
+    assert_eq!(sets.collect::<Vec<_>>(), ["A: x", "B: B+=y", "c: d e", "G: h"]);
+}
+
+#[test]
 fn words_in_braces_are_several_words() {
     let words = |line: &str| {
         let words = &parse(line).unwrap().commands[0].words;
@@ -156,6 +188,20 @@ fn nothing_deep_or_long_is_too_much() {
     }
     assert!(parse(&line).unwrap().is_broken);
     assert_eq!(parse(&"a".repeat(LONGEST + 1)), None);
+}
+
+/// A table in a text has many, and the parser takes long for many.
+#[test]
+fn pipes_in_texts_are_not_counted() {
+    let table = "| a | b |\n".repeat(2000);
+    assert_eq!(programs(&format!("cat > x <<'E'\n{table}E\nrm x")), ["cat", "rm"]);
+    assert_eq!(programs(&format!("echo '{table}' \"{table}\" | rm x")), ["echo", "rm"]);
+    assert!(!parse(&format!("echo '{table}'; rm x")).unwrap().is_broken);
+    for line in [format!("rm x; {}", "a | b;".repeat(600)), format!("echo \"{table}$(rm x)\"")] {
+        assert!(parse(&line).unwrap().is_broken);
+    }
+    // What the quick look takes for a quote, the parser does not: then nothing is kept from it.
+    assert!(parse(&format!("a $'\\'' {table} | sh '")).unwrap().is_broken);
 }
 
 proptest! {

@@ -5,6 +5,8 @@ use std::time::{Duration, Instant};
 
 use tree_sitter::{ParseOptions, ParseState, Parser, Tree};
 
+use super::pipes;
+
 /// How long is tried to read a line with all that is in it. Some lines that nobody would write take
 /// the parser the square of their length.
 const PATIENCE: Duration = Duration::from_millis(200);
@@ -57,9 +59,16 @@ impl Effort {
             if self.is_late() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
         };
         let options = ParseOptions::new().progress_callback(&mut in_time);
-        let line = masked(line);
+        let quiet = pipes::quiet(line)?;
+        let mut line = masked(line);
+        for at in &quiet {
+            if let Some(pipe) = line.get_mut(*at) {
+                *pipe = b'x';
+            }
+        }
         let mut rest = |at: usize, _| line.get(at..).unwrap_or_default();
-        parser.parse_with_options(&mut rest, None, Some(options))
+        let tree = parser.parse_with_options(&mut rest, None, Some(options))?;
+        pipes::are_quiet(&quiet, &tree).then_some(tree)
     }
 
     fn is_late(&self) -> bool {

@@ -43,6 +43,11 @@ impl Word {
         Self { text: text.into(), ..Self::default() }
     }
 
+    /// A word that could be anything.
+    pub(super) fn unknown(text: &str) -> Self {
+        Self { text: text.to_owned(), is_open: true, hole: Some(0), ..Self::default() }
+    }
+
     /// Words as one, with something between them.
     pub(crate) fn joined<'a>(words: impl IntoIterator<Item = &'a Self>, between: &str) -> Self {
         let mut all = Self::default();

@@ -22,6 +22,10 @@ pub(super) struct Wrapper {
     pub(super) sets: bool,
     /// Words with which it runs another program, and without which it does something else.
     pub(super) after: &'static [&'static str],
+    /// Words that can come before those.
+    pub(super) groups: &'static [&'static str],
+    /// Words behind which the program comes, whatever stands before them.
+    pub(super) behind: &'static [&'static str],
     /// Whether options that are not known have no value, as a rule. Those that run the tools of a
     /// project have too many, and are seldom used to run something else.
     pub(super) is_lenient: bool,
@@ -36,6 +40,8 @@ const PLAIN: Wrapper = Wrapper {
     shell: &[],
     sets: false,
     after: &[],
+    groups: &[],
+    behind: &[],
     is_lenient: false,
 };
 
@@ -55,6 +61,66 @@ const TOOLS: Wrapper = Wrapper {
             "workspace",
         ],
     ),
+    is_lenient: true,
+    ..PLAIN
+};
+
+/// What runs the tools of a project, or a line of commands.
+const NODE: Wrapper = Wrapper {
+    options: Options {
+        valued: "cpw",
+        long_valued: &["call", "package", "prefix", "workspace"],
+        ..Options::NONE
+    },
+    looks: &["c", "call"],
+    ..TOOLS
+};
+
+/// What runs a program in a container.
+const CONTAINERS: Wrapper = Wrapper {
+    options: Options {
+        flags: "dDiPqtT",
+        ..Options::with(
+            "acefhHlmpuvw",
+            &[
+                "add-host",
+                "cap-add",
+                "cap-drop",
+                "context",
+                "cpus",
+                "device",
+                "dns",
+                "entrypoint",
+                "env",
+                "env-file",
+                "file",
+                "gpus",
+                "host",
+                "hostname",
+                "label",
+                "memory",
+                "mount",
+                "name",
+                "network",
+                "platform",
+                "profile",
+                "project-directory",
+                "project-name",
+                "publish",
+                "pull",
+                "restart",
+                "security-opt",
+                "shm-size",
+                "ulimit",
+                "user",
+                "volume",
+                "workdir",
+            ],
+        )
+    },
+    own: 1,
+    after: &["exec", "run"],
+    groups: &["compose", "container"],
     is_lenient: true,
     ..PLAIN
 };
@@ -383,6 +449,30 @@ const WRAPPERS: &[Wrapper] = &[
         ..PLAIN
     },
     Wrapper {
+        names: &["run0"],
+        options: options(
+            "",
+            "Dgu",
+            &["no-ask-password", "pipe", "pty", "shell-prompt-prefix", "slice-inherit"],
+            &[
+                "background",
+                "chdir",
+                "description",
+                "group",
+                "machine",
+                "nice",
+                "property",
+                "setenv",
+                "slice",
+                "unit",
+                "user",
+            ],
+        ),
+        folder: &["D", "chdir"],
+        ..PLAIN
+    },
+    Wrapper { names: &["gosu", "su-exec"], own: 1, ..PLAIN },
+    Wrapper {
         names: &["unshare", "nsenter"],
         options: Options {
             attached: "CimnpTuUrw",
@@ -433,7 +523,47 @@ const WRAPPERS: &[Wrapper] = &[
         after: &["run"],
         ..TOOLS
     },
-    Wrapper { names: &["bundle", "npm", "pnpm", "yarn"], after: &["dlx", "exec", "x"], ..TOOLS },
-    Wrapper { names: &["bunx", "npx", "uvx"], ..TOOLS },
+    Wrapper { names: &["bundle"], after: &["exec"], ..TOOLS },
+    Wrapper { names: &["npm", "pnpm", "yarn"], after: &["dlx", "exec", "x"], ..NODE },
+    Wrapper { names: &["npx"], ..NODE },
+    Wrapper { names: &["bunx", "uvx"], ..TOOLS },
+    Wrapper { names: &["cross-env"], sets: true, ..PLAIN },
+    Wrapper {
+        names: &["conda", "mamba", "micromamba"],
+        options: Options::with("np", &["cwd", "name", "prefix"]),
+        folder: &["cwd"],
+        after: &["run"],
+        is_lenient: true,
+        ..PLAIN
+    },
+    Wrapper { names: &["asdf", "pyenv", "rbenv"], after: &["exec"], ..TOOLS },
+    Wrapper { names: &["direnv"], own: 1, after: &["exec"], ..PLAIN },
+    Wrapper { names: &["rustup"], own: 1, after: &["run"], is_lenient: true, ..PLAIN },
+    Wrapper {
+        names: &["docker", "docker-compose", "nerdctl", "podman", "podman-compose"],
+        ..CONTAINERS
+    },
+    Wrapper {
+        names: &["kubectl", "oc"],
+        options: Options::with("cfns", &["cluster", "context", "kubeconfig", "namespace", "user"]),
+        after: &["exec"],
+        behind: &["--"],
+        is_lenient: true,
+        ..PLAIN
+    },
+    Wrapper {
+        names: &["aws-vault", "doppler", "mise", "op"],
+        after: &["exec", "run", "x"],
+        behind: &["--"],
+        is_lenient: true,
+        ..PLAIN
+    },
+    Wrapper {
+        names: &["nix"],
+        after: &["develop", "shell"],
+        behind: &["-c", "--command"],
+        is_lenient: true,
+        ..PLAIN
+    },
     Wrapper { names: &["coproc"], ..PLAIN },
 ];

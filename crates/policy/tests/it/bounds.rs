@@ -91,6 +91,17 @@ fn long_lines_are_looked_at_soon() {
         "curl -o ",
         "rm -rf /etc ",
         "cat .env ",
+        "a\\\nb ",
+        "'a\\\nb'c\\\nd ",
+        "`a \\`b",
+        "curl -o a x;sh a;",
+        "alias a='b';",
+        "a=$a; touch $a;",
+        "a=x && touch $a || ",
+        "for f in a b; do touch $f; done;",
+        "a | b '|';",
+        "> >(sh) ",
+        "git -c alias.a='!b' ",
     ];
     for piece in pieces {
         let begun = Instant::now();
@@ -101,6 +112,8 @@ fn long_lines_are_looked_at_soon() {
         ("rm ", "/etc/x "),
         ("find . ", "-exec rm {} + "),
         ("curl x", " | sh"),
+        ("curl -o a x; rm ", "/etc/x "),
+        ("a=/etc; touch ", "$a/x "),
         ("bash <<A\n", "rm /x\n"),
     ] {
         let begun = Instant::now();

@@ -1,6 +1,8 @@
 //! What is said about a line of commands, and which rule is about it.
 
+mod behind;
 mod bounds;
+mod fetched;
 mod harmful;
 mod harmless;
 mod rules;
