@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 use fantoccini::actions::{InputSource as _, KeyAction, KeyActions};
-use fantoccini::wd::{Capabilities, WebDriverCompatibleCommand};
+use fantoccini::wd::{Capabilities, WebDriverCompatibleCommand, WindowHandle};
 use fantoccini::{Client, ClientBuilder, Locator};
 use futures_util::FutureExt as _;
 use http::Method;
@@ -29,7 +29,7 @@ pub enum Scheme {
     Dark,
 }
 
-/// A browser with one page.
+/// A browser, at one of its pages.
 #[derive(Debug)]
 pub struct Browser {
     client: Client,
@@ -37,6 +37,10 @@ pub struct Browser {
     // The last, so that it ends after what talks to it.
     _driver: Driver,
 }
+
+/// A tab of a browser.
+#[derive(Clone, Debug)]
+pub struct Tab(WindowHandle);
 
 /// Runs a test with a browser of its own, which is gone afterwards in any case. When the test fails, a
 /// screenshot and what the page said are in `target/e2e`, under its name.
@@ -97,15 +101,45 @@ impl Browser {
         self.client.goto(address).await.expect("the page does not open");
     }
 
-    /// Makes the page as large as this.
+    /// The tab that it is at.
+    pub async fn tab(&self) -> Tab {
+        Tab(self.client.window().await.expect("no tab"))
+    }
+
+    /// Opens another tab in front of the others, and goes to it.
+    pub async fn open_tab(&self) -> Tab {
+        let made = self.client.new_window(true).await.expect("no other tab");
+        let tab = Tab(made.handle);
+        self.go_to_tab(&tab).await;
+        tab
+    }
+
+    /// Goes to a tab. It stays behind the others, if it is.
+    pub async fn go_to_tab(&self, tab: &Tab) {
+        self.client.switch_to_window(tab.0.clone()).await.expect("the tab is gone");
+    }
+
+    /// Makes the page as large as this, on a machine with a mouse.
     pub async fn resize(&self, width: u32, height: u32) {
+        self.be(width, height, false).await;
+    }
+
+    /// Makes the page as large as this, on a phone: it is drawn as a phone draws it, and touched. A page
+    /// that asks for that once learns of it when it is loaded anew.
+    pub async fn be_a_phone(&self, width: u32, height: u32) {
+        self.be(width, height, true).await;
+    }
+
+    async fn be(&self, width: u32, height: u32, phone: bool) {
         let size = json!({
             "width": width,
             "height": height,
             "deviceScaleFactor": 1,
-            "mobile": false,
+            "mobile": phone,
         });
         self.devtools("Emulation.setDeviceMetricsOverride", size).await;
+        let touched = json!({ "enabled": phone, "maxTouchPoints": 5 });
+        self.devtools("Emulation.setTouchEmulationEnabled", touched).await;
     }
 
     /// Lets the page know what the person prefers.

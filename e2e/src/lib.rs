@@ -29,4 +29,4 @@ mod browser;
 mod driver;
 
 pub use self::axe::axe;
-pub use self::browser::{Browser, Scheme, test};
+pub use self::browser::{Browser, Scheme, Tab, test};

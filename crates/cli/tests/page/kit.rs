@@ -5,7 +5,7 @@ use std::panic::{AssertUnwindSafe, resume_unwind};
 
 use countersign_e2e::Browser;
 use futures_util::FutureExt as _;
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use crate::served::Served;
 
@@ -97,9 +97,36 @@ impl<'a> Page<'a> {
         self.browser.until("!document.querySelector('.card')").await;
     }
 
-    /// Clicks a button of the card that is open.
+    /// Clicks a button of the card that is open, once it stands still: what has come under somebody's
+    /// finger is not what they meant.
     pub(crate) async fn decide(&self, what: &str) {
+        let card = "document.querySelector('.card[open]')";
+        self.until(&format!(
+            "{card} && performance.now() - ({card}.dataset.moved ?? -Infinity) > 500"
+        ))
+        .await;
         self.browser.click(&format!(".card[open] [data-do='{what}']")).await;
+    }
+
+    /// Presses a key on an element right after a script, so that no time passes in between however slow
+    /// the machine is. Says whether it did something to a card: whoever decides finds its buttons
+    /// disabled at once, or a part of it open.
+    pub(crate) async fn key_does(&self, first: &str, css: &str, key: &Value) -> bool {
+        let css = Value::from(css);
+        let script = format!(
+            "const look = () => JSON.stringify([...document.querySelectorAll('.card')].map((card) => [
+               card.id,
+               card.open,
+               card.querySelectorAll('button:disabled').length,
+               [...card.querySelectorAll('.edit, .refuse')].map((part) => part.hidden),
+             ]));
+             {first};
+             const before = look();
+             const key = {{ bubbles: true, cancelable: true, ...{key} }};
+             document.querySelector({css}).dispatchEvent(new KeyboardEvent('keydown', key));
+             return look() !== before;"
+        );
+        self.browser.run(&script).await == true
     }
 
     /// Waits until the transcript says this.
@@ -116,6 +143,21 @@ impl<'a> Page<'a> {
             "[...document.querySelectorAll({css})].some((e) => e.textContent.includes({text}))"
         ))
         .await;
+    }
+
+    /// Waits until somebody can read this in an element: it is there, and not hidden.
+    pub(crate) async fn reads(&self, css: &str, text: &str) {
+        let (css, text) = (Value::from(css), Value::from(text));
+        self.until(&format!(
+            "[...document.querySelectorAll({css})].some((e) => e.innerText.includes({text}))"
+        ))
+        .await;
+    }
+
+    /// Loads the page anew.
+    pub(crate) async fn reload(&self) {
+        self.browser.run("location.reload()").await;
+        self.live().await;
     }
 
     /// Waits until an expression is true, and says what is on the page if it never is.
@@ -157,16 +199,41 @@ impl<'a> Page<'a> {
             copy.normalize();
             return copy.innerHTML.replace(/>\\s+</g, '><');";
         let lived = self.browser.run(look).await;
-        self.browser.run("location.reload()").await;
-        self.live().await;
+        self.reload().await;
         let loaded = self.browser.run(look).await;
         assert_eq!(lived, loaded);
     }
 
+    /// Nothing is wider than the place that it is in. What is meant to be moved sideways is moved by
+    /// itself: a table, or lines of code.
+    pub(crate) async fn fits(&self, view: &str) {
+        let wide = self
+            .browser
+            .run(
+                "return ['html', 'main', '.scroll', '.dock', '.composer', '.left', '.side', '.tab', 'dialog']
+                    .flatMap((css) => [...document.querySelectorAll(css)])
+                    .filter((place) => place.scrollWidth > place.clientWidth)
+                    .map((place) => `${place.tagName} ${place.className}: ${place.scrollWidth} in ${place.clientWidth}`)",
+            )
+            .await;
+        assert_eq!(wide, json!([]), "{view} is too wide");
+    }
+
+    /// What the browser said so far is that something was not answered, or answered with one of these:
+    /// parts of what it says then. Whatever else it says is wrong.
+    pub(crate) async fn heard_no_more_than(&self, expected: &[&str]) {
+        let said = self.browser.console().await;
+        let wrong = |entry: &&String| {
+            let is_of_network = entry.contains(r#""source":"network""#);
+            !(is_of_network && expected.iter().any(|part| entry.contains(part)))
+        };
+        let wrong: Vec<_> = said.iter().filter(wrong).collect();
+        assert!(wrong.is_empty(), "{wrong:?}");
+    }
+
     /// The browser has nothing to say against the page, and was sent nowhere else.
     pub(crate) async fn nothing_is_wrong(&self) {
-        let said = self.browser.console().await;
-        assert!(said.is_empty(), "{said:?}");
+        self.heard_no_more_than(&[]).await;
         let url = self.served.borrow().url.clone();
         for address in self.browser.requests().await {
             assert!(address.starts_with(&url) || address.starts_with("data:"), "{address}");
@@ -179,6 +246,18 @@ impl<'a> Page<'a> {
 fn evidence(what: &str, text: &str) {
     eprintln!("{what}: {text}");
 }
+
+/// What the browser says of a server that is not there.
+pub(crate) const UNREACHABLE: &str = "net::ERR_";
+
+/// What it says where it is not let in.
+pub(crate) const NOT_LET_IN: &str = "status of 401 ";
+
+/// What it says of something that cannot be done.
+pub(crate) const REFUSED: &str = "status of 4";
+
+/// What it says of something that is not there.
+pub(crate) const MISSING: &str = "status of 404 ";
 
 fn card(kind: &str) -> String {
     format!("document.querySelector('.card-{kind}[open]')")

@@ -11,6 +11,7 @@
 )]
 
 mod flows;
+mod forms;
 mod inert;
 mod kit;
 mod lasting;

@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use serde_json::json;
 
-use crate::flows::SCRIPT;
+use crate::flows::{LONG, SCRIPT};
 use crate::kit::test;
 
 /// A model that says very much, a block after the other.
@@ -108,6 +108,12 @@ async fn what_is_new_does_not_move_what_somebody_reads() {
         page.until(is_at_end).await;
         page.until("!document.querySelector('#live')").await;
         page.until(is_at_end).await;
+        // All of it has come, and once.
+        let last = "const said = [...document.querySelectorAll('.prose.model')].at(-1);
+            return [...said.querySelectorAll('p')].map((part) => part.innerText).join(' ')";
+        let whole = browser.run(last).await;
+        let words = |text: &str| text.split_whitespace().map(str::to_owned).collect::<Vec<_>>();
+        assert_eq!(words(whole.as_str().unwrap()), words(LONG));
         page.is_the_same_when_loaded().await;
     })
     .await;

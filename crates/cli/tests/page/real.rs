@@ -65,8 +65,10 @@ async fn plans_and_questions_are_answered_with_the_real_cli() {
         again(page, "planned.txt");
         flows::plan_with_a_clear_context(page).await;
         flows::plan_sent_back(page).await;
+        flows::plan_sent_back_with_edits(page).await;
         flows::plan_edited(page).await;
         flows::questions_answered(page).await;
+        flows::questions_replied_to(page).await;
         flows::questions_skipped(page).await;
     })
     .await;
@@ -77,6 +79,7 @@ async fn sessions_are_spoken_to_with_the_real_cli() {
     on_the_real_cli("sessions_are_spoken_to_with_the_real_cli", async |page| {
         flows::interrupted(page).await;
         flows::waiting_messages_are_changed(page).await;
+        flows::commands_are_suggested(page).await;
         flows::reloaded_in_the_middle(page).await;
         flows::a_picture_is_sent(page).await;
     })
@@ -91,8 +94,9 @@ async fn answers_last_with_the_real_cli() {
         flows::killed_and_restarted(page).await;
         flows::parked_and_answered(page).await;
         again(page, "one.txt");
-        flows::with_the_keyboard_alone(page).await;
         flows::on_a_phone(page).await;
+        again(page, "one.txt");
+        flows::with_the_keyboard_alone(page).await;
     })
     .await;
 }

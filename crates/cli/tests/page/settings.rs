@@ -3,7 +3,7 @@
 use serde_json::json;
 
 use crate::flows::SCRIPT;
-use crate::kit::test;
+use crate::kit::{NOT_LET_IN, test};
 
 #[tokio::test]
 async fn tokens_links_and_themes() {
@@ -52,8 +52,7 @@ async fn tokens_links_and_themes() {
         page.until("location.pathname === '/login'").await;
         page.open("/").await;
         page.until("location.pathname === '/login'").await;
-        // The browser says that it was not let in, as it should.
-        browser.console().await;
+        page.heard_no_more_than(&[NOT_LET_IN]).await;
     })
     .await;
 }
@@ -69,8 +68,22 @@ async fn notifications_when_something_waits() {
         page.live().await;
         browser.click("#notify").await;
         page.until("document.querySelector('#notify').checked && localStorage.getItem('countersign-notify') === 'on'").await;
+        // The sound is heard when it is switched on, so that one knows it.
+        browser
+            .run(
+                "window.heard = 0;
+                 const start = OscillatorNode.prototype.start;
+                 OscillatorNode.prototype.start = function (...at) {
+                   window.heard += 1;
+                   return start.apply(this, at);
+                 };",
+            )
+            .await;
+        browser.click("#sound").await;
+        page.until("window.heard === 1 && localStorage.getItem('countersign-sound') === 'on'").await;
         let session = page.served.borrow().session("Write one file.");
         page.has("title", "(1)").await;
+        page.until("window.heard === 2").await;
         page.has("#said", "Write one file. asks to use Write").await;
         let shown = browser
             .run_async(

@@ -1,5 +1,7 @@
 //! Keys that decide, and people who may not.
 
+use serde_json::json;
+
 use crate::flows::SCRIPT;
 use crate::kit::test;
 
@@ -21,18 +23,39 @@ async fn requests_are_decided_with_keys_one_by_one() {
         page.until("document.querySelectorAll('.card').length === 1").await;
         page.has(".card h2", "one.txt").await;
         // The first one is new to the keys for a moment.
-        browser.press("a").await;
         page.until("document.querySelector('.card.current')").await;
-        assert_eq!(browser.count(".card").await, 1);
+        let appears = "document.querySelector('.card').dataset.since = performance.now()";
+        assert!(!page.key_does(appears, "body", &json!({ "key": "a" })).await);
         page.until("performance.now() - document.querySelector('.card').dataset.since > 500").await;
         // With the lock on, a letter is not the one that was meant.
-        browser
-            .run("document.body.dispatchEvent(new KeyboardEvent('keydown', { key: 'A', bubbles: true }))")
-            .await;
-        assert_eq!(browser.count(".card").await, 1);
+        assert!(!page.key_does("", "body", &json!({ "key": "A" })).await);
         browser.press("x").await;
         page.no_card().await;
         page.has(".closed", "Denied and stopped").await;
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn keys_that_come_at_once_or_are_held_decide_nothing() {
+    test("keys_that_come_at_once_or_are_held_decide_nothing", SCRIPT, async |page| {
+        page.begin("Write one file.").await;
+        page.card("tool").await;
+        let appears = "document.querySelector('.card').dataset.since = performance.now()";
+        let has_been_there =
+            "document.querySelector('.card').dataset.since = performance.now() - 600";
+        let chord = json!({ "key": "Enter", "ctrlKey": true });
+        let keys = ["a", "e", "d", "x"].map(|key| json!({ "key": key }));
+        for key in keys.iter().chain([&json!({ "key": "A", "shiftKey": true }), &chord]) {
+            let mut held = key.clone();
+            held["repeat"] = true.into();
+            assert!(!page.key_does(appears, ".card summary", key).await, "{key}");
+            assert!(!page.key_does(has_been_there, ".card summary", &held).await, "{held}");
+        }
+        // The same key, pressed once and in time.
+        assert!(page.key_does(has_been_there, ".card summary", &chord).await);
+        page.no_card().await;
+        page.says("The file is written.").await;
     })
     .await;
 }

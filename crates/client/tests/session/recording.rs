@@ -4,10 +4,11 @@ use std::fs::Permissions;
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
+use std::sync::{Arc, Mutex};
 
 use countersign::permission::PermissionAsk;
 use countersign::protocol::permission::PermissionMode;
-use countersign::{ConnectError, SessionBuilder, Stats};
+use countersign::{ConnectError, SessionBuilder, Stats, Way};
 use countersign_record::replay::Speed;
 use countersign_record::{Channel, End, Note, ReplayStandIn, TapeItem, TapeLines, TapeReader};
 use libtest_mimic::Trial;
@@ -31,6 +32,7 @@ fault = "flood stderr 300 kB"
 
 pub(crate) fn trials() -> Vec<Trial> {
     let mut trials = on_all("recording::a_tape_plays_to_the_same_client", V62, plays);
+    trials.extend(on_all("recording::each_line_is_handed_on", V62, handed_on));
     trials.extend([
         trial("recording::another_client_departs_from_the_tape", departs),
         trial("recording::standard_error_is_on_the_tape", noisy),
@@ -125,6 +127,30 @@ async fn plays(cli: Cli) -> Outcome {
     let report: serde_json::Value = serde_json::from_slice(&std::fs::read(report)?)?;
     let found = |key| report.get(key).cloned().unwrap_or_default();
     assert_eq!((found("verdict"), found("matched")), ("followed".into(), 5.into()), "{report}");
+    lab.close().await?;
+    Ok(())
+}
+
+/// Whoever looks at the lines sees those that are on the tape, each way in its order.
+async fn handed_on(cli: Cli) -> Outcome {
+    let lab = lab(cli, WRITE).await;
+    let tape = lab.root().join("session.tape");
+    let seen = Arc::new(Mutex::new(Vec::new()));
+    let look = {
+        let seen = Arc::clone(&seen);
+        move |way: Way, line: &[u8]| {
+            let line = String::from_utf8(line.to_vec()).unwrap();
+            seen.lock().unwrap().push((way, line + "\n"));
+        }
+    };
+    hold(builder(&lab).record(&tape).on_line(look), true).await?;
+    let seen = seen.lock().unwrap().clone();
+    let on_way = |wanted| {
+        let lines = seen.iter().filter(|(way, _)| *way == wanted);
+        lines.map(|(_, line)| line.clone()).collect::<Vec<_>>()
+    };
+    let OnTape { said, heard, .. } = read(&tape);
+    assert_eq!((on_way(Way::ToCli), on_way(Way::FromCli)), (said, heard));
     lab.close().await?;
     Ok(())
 }

@@ -67,12 +67,13 @@ document.addEventListener("keydown", (event) => {
     fieldIsGone = false;
     return;
   }
-  if (fieldIsGone && isTypedOn()) {
+  const isOfText = event.key.length === 1 || event.key === "Enter" || event.key === "Backspace";
+  if (fieldIsGone && isTypedOn() && isOfText) {
     wroteAt = performance.now();
     event.preventDefault();
     return;
   }
-  fieldIsGone = false;
+  if (isOfText) fieldIsGone = false;
   if ($("dialog[open]")) return;
   const key = event.key;
   // With the lock on, a letter is not the one that was meant.

@@ -90,7 +90,7 @@ const operations = {
     const added = document.getElementById(id);
     const isKept = acted !== id && added?.matches(".closed") && writtenOn(old, added);
     if (added) appeared(added, isKept);
-    if (wasWriting && added) {
+    if (wasWriting && acted !== id && added) {
       // Whoever is in the middle of a sentence goes on typing: that must do nothing.
       interrupted();
       added.tabIndex = -1;

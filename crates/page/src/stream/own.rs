@@ -181,8 +181,9 @@ impl Viewer {
 
     /// Sends how the session stands, where that is something else.
     fn stand(&mut self, head: &Arc<Head>) {
-        let stands = views::stands(&self.api, &self.identity, head);
         let Some(own) = &mut self.own else { return };
+        let context = own.transcript.context();
+        let stands = views::stands(&self.api, &self.identity, head, context);
         let new = stands.iter().filter(|part| !own.stands.contains(part));
         let patches: Vec<Patch> = new
             .map(|(id, html)| Patch::Fill { id: (*id).to_owned(), html: html.clone() })

@@ -5,7 +5,7 @@ use countersign_protocol::ids::ToolUseId;
 use countersign_protocol::message::{AssistantMessage, UserMessage};
 use countersign_protocol::system::SystemMessage;
 use countersign_protocol::{Decoded, FromCli, Line, RawJson};
-use countersign_server::session::{Event, Happening};
+use countersign_server::session::{Event, Happening, Usage};
 use jiff::Timestamp;
 use serde_json::Value;
 
@@ -48,6 +48,7 @@ impl Transcript {
     fn assistant(&mut self, said: &AssistantMessage, event: &Event) {
         let thread = said.parent_tool_use_id.as_ref().map(ToolUseId::as_str);
         if thread.is_none() {
+            self.context = said.message.usage.as_ref().map(Usage::in_context).or(self.context);
             // The whole has come, so the pieces go, at the same moment.
             self.live.settle(&said.message.content);
         }

@@ -54,6 +54,8 @@ pub struct Transcript {
     sent: Vec<MessageId>,
     /// What is asked: of which kind, and for which call.
     approvals: HashMap<ApprovalId, (ApprovalKind, Option<String>)>,
+    /// How many tokens were in the context when the model last said something.
+    context: Option<u64>,
     /// What is being said.
     live: Live,
     /// What has changed since it was last asked for.
@@ -152,6 +154,12 @@ impl Transcript {
             Happening::Frame(frame) => self.frame_of_results(&frame.line, event),
             other => self.about_calls(other),
         }
+    }
+
+    /// How many tokens were in the context when the model last said something, if it has.
+    #[must_use]
+    pub const fn context(&self) -> Option<u64> {
+        self.context
     }
 
     /// Whether there are calls without a result.

@@ -13,18 +13,25 @@ use crate::rows;
 
 /// The parts of the page that say how a session stands: elements, and what is in them. Each changes by
 /// itself, so that nothing is taken from under somebody's hands because something else has changed.
-pub(crate) fn stands(api: &Api, identity: &Identity, head: &Head) -> Vec<(&'static str, Html)> {
+///
+/// The head is told of the context when a turn ends; what is in it by now is known from what the model said.
+pub(crate) fn stands(
+    api: &Api,
+    identity: &Identity,
+    head: &Head,
+    context: Option<u64>,
+) -> Vec<(&'static str, Html)> {
     let may_decide = identity.scope.includes(Scope::Decide);
     let mut parts = vec![
         ("name", Html::of_template(&Name { title: rows::title(head), may_decide })),
         ("standing", standing(head, may_decide)),
     ];
-    parts.extend(figures(api, identity, head));
+    parts.extend(figures(api, identity, head, context.unwrap_or(head.usage.context_tokens)));
     parts
 }
 
 /// Those of them that stand in a line: what it is doing, and what can be done with it.
-pub(crate) fn figures(api: &Api, identity: &Identity, head: &Head) -> [(&'static str, Html); 6] {
+fn figures(api: &Api, identity: &Identity, head: &Head, context: u64) -> [(&'static str, Html); 6] {
     let state = head.state();
     let (glyph, word) = rows::shown(state);
     let mode = head.wanted_mode.as_ref().unwrap_or(&head.mode);
@@ -45,24 +52,26 @@ pub(crate) fn figures(api: &Api, identity: &Identity, head: &Head) -> [(&'static
         ("state", Html::of_template(&Doing { state: state.name(), glyph, word })),
         ("modes", choice("mode", "Mode", modes)),
         ("models", choice("model", "Model", models(api, model))),
-        ("figures", used(head)),
+        ("figures", used(head, context)),
         ("stop", Html::of_template(&Stop { turn: head.turn.as_ref().map(|turn| turn.id) })),
         ("menu", Html::of_template(&menu)),
     ]
 }
 
-fn used(head: &Head) -> Html {
+fn used(head: &Head, context: u64) -> Html {
     let usage = &head.usage;
-    let percent = (usage.context_tokens * 100).checked_div(usage.context_window).unwrap_or(0);
-    let context = (usage.context_window > 0).then(|| Context {
+    let percent = context.saturating_mul(100).checked_div(usage.context_window);
+    let bar = percent.map(|percent| Context {
         percent: percent.min(100),
         words: format!(
             "{} of {} tokens of context in use",
-            tokens(usage.context_tokens),
+            tokens(context),
             tokens(usage.context_window)
         ),
     });
-    Html::of_template(&Used { context, cost: cost(usage.cost_usd) })
+    // How much there can be is known when the first turn has ended.
+    let count = (bar.is_none() && context > 0).then(|| tokens(context));
+    Html::of_template(&Used { context: bar, count, cost: cost(usage.cost_usd) })
 }
 
 /// What a session is waiting for, where that is not plain from the rest, and what to do about it.
@@ -150,6 +159,7 @@ struct Context {
 #[template(path = "head/figures.html")]
 struct Used {
     context: Option<Context>,
+    count: Option<String>,
     cost: String,
 }
 

@@ -33,7 +33,7 @@ pub(super) async fn page(
     let now = api.service.session(session).await?;
     let frame = Frame::new(&api, &identity, &headers, "session", Some(session)).await?;
     let window = Window::before(&api, session, now.seq + 1).await?;
-    let transcript = window.transcript(&api, &now.folder).await?.html();
+    let transcript = window.transcript(&api, &now.folder).await?;
     let mut cards = Vec::new();
     for approval in open(&api, Some(session)).await? {
         let is_first = cards.is_empty();
@@ -44,10 +44,10 @@ pub(super) async fn page(
         id: session,
         seq: now.seq,
         title: rows::title(&now),
-        stands: stands(&api, &identity, &now),
+        stands: stands(&api, &identity, &now, transcript.context()),
         may_decide: identity.scope.includes(Scope::Decide),
         before: window.before,
-        transcript,
+        transcript: transcript.html(),
         cards,
         queue: queue(&api, session).await?,
         tabs: TABS,

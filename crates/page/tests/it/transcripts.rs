@@ -180,6 +180,24 @@ fn of_a_long_block_as_it_is_written() {
     assert!(sent < 60 * length, "{sent} bytes were sent of {length}");
 }
 
+/// What is in the context is what the model last said with, and not what an agent did.
+#[test]
+fn of_the_context() {
+    let says = |agent: Option<&str>, read: u64| {
+        frame(
+            &json!({"type": "assistant", "parent_tool_use_id": agent, "session_id": "s", "uuid": "u",
+            "message": {"role": "assistant", "model": "m", "content": [{"type": "text", "text": "x"}],
+                "usage": {"input_tokens": 1, "cache_read_input_tokens": read, "output_tokens": 5}}}),
+        )
+    };
+    let mut transcript = Transcript::new("/project");
+    assert_eq!(transcript.context(), None);
+    for event in log([says(None, 100), says(None, 200), says(Some("agent"), 7)]) {
+        transcript.event(&event);
+    }
+    assert_eq!(transcript.context(), Some(206));
+}
+
 fn uuid() -> String {
     countersign_server::id::TurnId::new().to_string()
 }

@@ -8,8 +8,9 @@ use tree_sitter::{ParseOptions, ParseState, Parser, Tree};
 use super::pipes;
 
 /// How long is tried to read a line with all that is in it. Some lines that nobody would write take
-/// the parser the square of their length.
-const PATIENCE: Duration = Duration::from_millis(200);
+/// the parser the square of their length. All others take a fiftieth of this, so that what is said of them
+/// is the same on a machine that has much to do.
+const PATIENCE: Duration = Duration::from_secs(1);
 
 /// How deep `bash -c '…'` and `eval '…'` are looked into.
 const DEPTH: usize = 4;

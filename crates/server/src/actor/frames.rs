@@ -14,7 +14,7 @@ use crate::id::{ApprovalId, ConversationId, MessageId, TurnId};
 use crate::session::{
     ApprovalClosed, ApprovalKind, By, CallOutcome, ConversationChanged, Frame, Happening, Head,
     LimitNoted, MessageReturned, MessageSent, Noted, Stage, Turn, TurnBegan, TurnCause, TurnEnd,
-    TurnEnded, Used,
+    TurnEnded, Usage, Used,
 };
 
 /// What is known of the CLI beside the head of the session: it is of no use when the process is gone.
@@ -188,15 +188,7 @@ fn after(frame: &FromCli, head: &Head, watching: &mut Watching, happens: &mut Ve
                 happens.push(told.into());
             }
             if let Some(usage) = &said.message.usage {
-                watching.context_tokens = [
-                    usage.input_tokens,
-                    usage.cache_creation_input_tokens,
-                    usage.cache_read_input_tokens,
-                    usage.output_tokens,
-                ]
-                .into_iter()
-                .flatten()
-                .sum();
+                watching.context_tokens = Usage::in_context(usage);
             }
         }
         FromCli::User(user) => {

@@ -272,6 +272,20 @@ pub struct Usage {
     pub cli_total_of: u64,
 }
 
+impl Usage {
+    /// How many tokens are in the context after the model has said something that has used these.
+    #[must_use]
+    pub fn in_context(used: &countersign_protocol::usage::Usage) -> u64 {
+        let all = [
+            used.input_tokens,
+            used.cache_creation_input_tokens,
+            used.cache_read_input_tokens,
+            used.output_tokens,
+        ];
+        all.into_iter().flatten().fold(0, u64::saturating_add)
+    }
+}
+
 /// Why something cannot happen.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum Refused {

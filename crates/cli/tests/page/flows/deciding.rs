@@ -1,5 +1,7 @@
 //! Calls that people are asked about.
 
+use serde_json::json;
+
 use crate::kit::Page;
 
 pub(crate) async fn a_session_is_started_with_the_form(page: &Page<'_>) {
@@ -8,9 +10,15 @@ pub(crate) async fn a_session_is_started_with_the_form(page: &Page<'_>) {
     page.write("[name=prompt]", "Just say hello.").await;
     browser.click("#new-session details summary").await;
     page.write("[name=title]", "A greeting").await;
+    page.write("[name=allowed]", "Bash(git log --format=%h,%s), Read").await;
     browser.click("#new-session button.primary").await;
     page.until("location.pathname.startsWith('/sessions/')").await;
     page.live().await;
+    // A comma within brackets is part of the rule.
+    let session = browser.run("return document.body.dataset.session").await;
+    let head = page.served.borrow().head(session.as_str().unwrap());
+    let rules = json!(["Bash(git log --format=%h,%s)", "Read"]);
+    assert_eq!(head["options"]["allowed_tools"], rules, "{head}");
     page.says("Hello, whoever you are.").await;
     assert_eq!(browser.run("return document.querySelector('#title').value").await, "A greeting");
     page.has("#sessions .row[aria-current]", "A greeting").await;
@@ -55,7 +63,7 @@ pub(crate) async fn edited_and_allowed(page: &Page<'_>) {
     page.card("tool").await;
     page.decide("edit").await;
     page.rewrite(".card [name=input]", "the right thing").await;
-    page.has(".card [data-do=allow]", "Allow as edited").await;
+    page.reads(".card [data-do=allow]", "Allow as edited").await;
     page.decide("allow").await;
     page.says("The file is written.").await;
     assert_eq!(page.file("thing.txt").as_deref(), Some("the right thing"));
@@ -68,7 +76,15 @@ pub(crate) async fn denied_with_a_message(page: &Page<'_>) {
     page.card("tool").await;
     page.decide("deny").await;
     page.browser.press("Not here, please.").await;
-    page.has(".card [data-do=deny]", "Deny with this message").await;
+    page.reads(".card [data-do=deny]", "Deny with this message").await;
+    // What is written and not sent is not lost when the page is loaded anew.
+    page.reload().await;
+    page.card("tool").await;
+    page.until(
+        "document.querySelector('.card .refuse:not([hidden]) textarea')?.value === 'Not here, please.'",
+    )
+    .await;
+    page.reads(".card [data-do=deny]", "Deny with this message").await;
     page.decide("deny").await;
     page.no_card().await;
     page.says("I was told: ").await;
@@ -83,7 +99,11 @@ pub(crate) async fn denied_and_stopped(page: &Page<'_>) {
     page.decide("deny-stop").await;
     page.no_card().await;
     page.says("Denied and stopped").await;
+    // The turn has ended with it: the model was not asked again, and has said nothing to it.
+    page.says("The turn was interrupted").await;
     page.until("!document.querySelector('[data-session-do=interrupt]')").await;
+    let text = page.browser.text("#transcript").await;
+    assert!(!text.contains("I was told"), "{text}");
     assert_eq!(page.file("another.txt"), None);
     page.is_the_same_when_loaded().await;
 }

@@ -1,6 +1,6 @@
 //! What happens to others and to the server while a page is open.
 
-use crate::kit::Page;
+use crate::kit::{Page, UNREACHABLE};
 
 pub(crate) async fn closed_on_a_second_page(page: &Page<'_>) {
     let session = page.begin("Write one file.").await;
@@ -16,6 +16,8 @@ pub(crate) async fn closed_on_a_second_page(page: &Page<'_>) {
         second.decide("allow").await;
         page.no_card().await;
         page.has(".closed", "Allowed once by").await;
+        // What they have written is not lost.
+        page.has(".closed pre", "Not h").await;
         page.browser.press("ere").await;
         second.no_card().await;
         second.until("!document.querySelector('#nothing').hidden").await;
@@ -47,8 +49,7 @@ pub(crate) async fn killed_and_restarted(page: &Page<'_>) {
     page.until(draft).await;
     page.is_the_same_when_loaded().await;
     page.until(draft).await;
-    // What the browser says of a server that is not there is what it should say.
-    page.browser.console().await;
+    page.heard_no_more_than(&[UNREACHABLE]).await;
 }
 
 pub(crate) async fn parked_and_answered(page: &Page<'_>) {
@@ -61,7 +62,7 @@ pub(crate) async fn parked_and_answered(page: &Page<'_>) {
     answered_while_parked(page).await;
     assert_eq!(page.file("parked.txt").as_deref(), Some("parked\n"));
     page.is_the_same_when_loaded().await;
-    page.browser.console().await;
+    page.heard_no_more_than(&[UNREACHABLE]).await;
 }
 
 /// Says on the page that the session is parked, and lets the answer bring it back.

@@ -56,7 +56,17 @@ pub(crate) async fn plan_sent_back(page: &Page<'_>) {
     planned(page).await;
     choose(page, "keep_planning").await;
     page.write(".card [name=feedback]", "Test it as well.").await;
+    // What is chosen and written is not lost when the page is loaded anew.
+    page.reload().await;
+    page.card("plan").await;
+    page.until("document.querySelector('.card [value=keep_planning]').checked").await;
+    page.until(
+        "document.querySelector('.card .feedback:not([hidden]) textarea')?.value === 'Test it as well.'",
+    )
+    .await;
+    page.reads(".card [data-do=plan]", "Send back").await;
     page.decide("plan").await;
+    // The model comes back with another plan only if it was told why.
     page.has(".card h2", "round 2").await;
     page.card("plan").await;
     page.has(".card .plan li", "Test it.").await;
@@ -73,15 +83,35 @@ pub(crate) async fn plan_sent_back(page: &Page<'_>) {
     page.is_the_same_when_loaded().await;
 }
 
+pub(crate) async fn plan_sent_back_with_edits(page: &Page<'_>) {
+    planned(page).await;
+    choose(page, "keep_planning").await;
+    page.write(".card [name=feedback]", "Think of who reads it.").await;
+    page.decide("edit").await;
+    page.rewrite(".card [name=plan]", "# Plan\n\n1. Write it down.\n2. Read it aloud.").await;
+    page.reads(".card [data-do=plan]", "Send back with the edited plan").await;
+    page.decide("plan").await;
+    // The model has both: what was said, and the plan in other words.
+    page.has(".card h2", "round 2").await;
+    page.card("plan").await;
+    page.has(".card .plan li", "Read it aloud to others.").await;
+    page.decide("deny-stop").await;
+    page.no_card().await;
+    page.is_the_same_when_loaded().await;
+}
+
 pub(crate) async fn plan_edited(page: &Page<'_>) {
     planned(page).await;
     page.decide("edit").await;
     page.rewrite(".card [name=plan]", "# Plan\n\n1. Write it down.\n2. Say so.").await;
-    page.has(".card [data-do=plan]", "Go on with the edited plan").await;
+    page.reads(".card [data-do=plan]", "Go on with the edited plan").await;
     choose(page, "accept_edits").await;
     page.decide("plan").await;
     page.says("Plan edited and approved").await;
     page.says("The plan is carried out.").await;
+    // This file is written only by a model that was told the edited plan.
+    assert_eq!(page.file("edited.txt").as_deref(), Some("as it was edited\n"));
+    assert_eq!(page.file("planned.txt"), None);
     page.browser.click("[data-right]").await;
     page.browser.click("#tab-plan").await;
     page.has("#tab details", "What was edited before it was approved").await;

@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use fantoccini::key::Key;
+use serde_json::json;
 
 use crate::kit::Page;
 
@@ -14,7 +15,7 @@ async fn press(page: &Page<'_>, key: Key) {
 async fn tab_to(page: &Page<'_>, css: &str) {
     for _ in 0..80 {
         press(page, Key::Tab).await;
-        let script = format!("return document.activeElement.matches({})", serde_json::json!(css));
+        let script = format!("return document.activeElement.matches({})", json!(css));
         if page.browser.run(&script).await == true {
             return;
         }
@@ -39,7 +40,8 @@ pub(crate) async fn with_the_keyboard_alone(page: &Page<'_>) {
     page.until("location.pathname.startsWith('/sessions/')").await;
     // A key that comes at once decides nothing; nor does one while somebody writes.
     page.until("document.querySelector('.card')").await;
-    browser.press("a").await;
+    let appears = "document.querySelector('.card').dataset.since = performance.now()";
+    assert!(!page.key_does(appears, "body", &json!({ "key": "a" })).await);
     page.card("tool").await;
     tab_to(page, "#message").await;
     browser.press("a lax dad").await;
@@ -50,11 +52,17 @@ pub(crate) async fn with_the_keyboard_alone(page: &Page<'_>) {
     browser.press("j").await;
     page.until("document.activeElement.matches('.card summary')").await;
     // For a while after somebody has written, keys decide nothing.
+    let writes = "document.querySelector('#message')
+        .dispatchEvent(new KeyboardEvent('keydown', { key: 'x', bubbles: true }))";
+    assert!(!page.key_does(writes, "body", &json!({ "key": "e" })).await);
     let edits = "return document.activeElement.matches('.card [name=input]')";
-    browser.press("e").await;
-    while browser.run(edits).await != true {
-        tokio::time::sleep(Duration::from_millis(100)).await;
+    for attempt in 0.. {
         browser.press("e").await;
+        if browser.run(edits).await == true {
+            break;
+        }
+        assert!(attempt < 100, "the key never edits");
+        tokio::time::sleep(Duration::from_millis(100)).await;
     }
     press(page, Key::Escape).await;
     page.until("document.activeElement.matches('.card summary')").await;
@@ -89,11 +97,13 @@ pub(crate) async fn with_the_keyboard_alone(page: &Page<'_>) {
 
 pub(crate) async fn on_a_phone(page: &Page<'_>) {
     let browser = page.browser;
-    browser.resize(390, 844).await;
+    browser.be_a_phone(390, 844).await;
     page.begin("Write one file.").await;
     page.card("tool").await;
-    let fits = "return document.documentElement.scrollWidth <= innerWidth";
-    assert_eq!(browser.run(fits).await, true);
+    // The page is as wide as the phone, and knows that it is touched.
+    let phone = "return [innerWidth, matchMedia('(pointer: coarse)').matches]";
+    assert_eq!(browser.run(phone).await, json!([390, true]));
+    page.fits("the session").await;
     // Fingers are broad.
     let small = "return [...document.querySelectorAll('.card .actions button')]
         .filter((button) => button.getBoundingClientRect().height < 44).length";
@@ -101,6 +111,17 @@ pub(crate) async fn on_a_phone(page: &Page<'_>) {
     page.decide("allow").await;
     page.no_card().await;
     page.says("The file is written.").await;
+    // The keyboard of a phone has one key for a new line, and no other: what is said is sent with the
+    // button.
+    page.write("#message", "Just say hello.").await;
+    press(page, Key::Enter).await;
+    browser.press("Please.").await;
+    page.until("document.querySelector('#message').value === 'Just say hello.\\nPlease.'").await;
+    assert_eq!(browser.count(".said").await, 1);
+    browser.click("#composer button.primary").await;
+    page.until("document.querySelector('#message').value === ''").await;
+    page.says("Hello, whoever you are.").await;
+    assert_eq!(browser.count(".said").await, 2);
     // The list, the menu and the panel are a touch away.
     assert_eq!(
         browser.run("return document.querySelector('.left').offsetParent === null").await,
@@ -109,6 +130,7 @@ pub(crate) async fn on_a_phone(page: &Page<'_>) {
     browser.click("main [data-left]").await;
     page.until("document.querySelector('.left').getBoundingClientRect().width === innerWidth")
         .await;
+    page.fits("the list").await;
     browser.click(".left [data-left]").await;
     browser.click("details.menu summary").await;
     page.until("document.querySelector('[data-session-do=fork]').getBoundingClientRect().right <= innerWidth").await;
@@ -118,7 +140,7 @@ pub(crate) async fn on_a_phone(page: &Page<'_>) {
         .await;
     browser.click("#tab-changes").await;
     page.has("#tab", "one.txt").await;
-    assert_eq!(browser.run(fits).await, true);
+    page.fits("the panel").await;
     browser.click(".side [data-right]").await;
     page.until("document.querySelector('.side').hidden").await;
     browser.run("localStorage.clear()").await;
