@@ -53,7 +53,7 @@ impl<'t> Reader<'_, 't> {
         }
         let mut made = Made::new(at, work);
         self.redirects(&redirects, &mut made);
-        let Made { at, mut work, words, anew } = made;
+        let Made { at, mut work, words, anew, .. } = made;
         if list.first().is_some_and(|name| matches!(&*name.text, ":" | "true")) {
             self.empty(&anew);
         }

@@ -32,7 +32,7 @@ impl<'t> Reader<'_, 't> {
         let (Some(body), Some(target)) = (body, target) else {
             let mut made = Made::new(at.clone(), Vec::new());
             self.redirects(&pending.redirects, &mut made);
-            let Made { at, mut work, words, anew } = made;
+            let Made { at, mut work, words, anew, .. } = made;
             if words.is_empty() {
                 self.empty(&anew);
             } else {

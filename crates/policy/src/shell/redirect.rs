@@ -17,11 +17,13 @@ pub(super) struct Made<'t> {
     pub(super) words: Vec<Word>,
     /// The redirects, by their numbers, to files that lose what they had.
     pub(super) anew: Vec<usize>,
+    /// Where those stand that are written to as if by a pipe.
+    pub(super) pipe: Option<At>,
 }
 
 impl<'t> Made<'t> {
     pub(super) fn new(at: At, work: Vec<Work<'t>>) -> Self {
-        Self { at, work, words: Vec::new(), anew: Vec::new() }
+        Self { at, work, words: Vec::new(), anew: Vec::new(), pipe: None }
     }
 }
 
@@ -115,10 +117,17 @@ impl<'t> Reader<'_, 't> {
                 Work::Input(input),
             ]);
         } else if first.kind() == "process_substitution" {
-            // It is as if there was a pipe: `a > >(b)`.
-            let pipeline = self.effort.pipeline();
-            made.work.push(Work::Node(*first, made.at.in_stage(pipeline, 1)));
-            made.at = made.at.in_stage(pipeline, 0);
+            // It is as if there was a pipe: `a > >(b)`. There is one for all of them.
+            let end = match &made.pipe {
+                Some(end) => end.clone(),
+                None => {
+                    let pipeline = self.effort.pipeline();
+                    let end = made.at.in_stage(pipeline, 1);
+                    made.at = made.at.in_stage(pipeline, 0);
+                    made.pipe.insert(end).clone()
+                }
+            };
+            made.work.push(Work::Node(*first, end));
         } else {
             made.work.push(Work::Node(*first, made.at.clone()));
         }
