@@ -45,7 +45,8 @@ pub(crate) fn routes() -> Router {
         .route("/assets/page.css", get(|| kept(STYLE, "text/css; charset=utf-8")))
         .route("/assets/page.js", get(|| kept(SCRIPT, "text/javascript; charset=utf-8")))
         .route("/assets/icon.svg", get(|| kept(ICON, "image/svg+xml")))
-        .route("/assets/icon-180.png", get(|| asked(ICON_180, "image/png")))
+        // Some look for it there, without being told.
+        .route("/apple-touch-icon.png", get(|| asked(ICON_180, "image/png")))
         .route("/assets/icon-512.png", get(|| asked(ICON_512, "image/png")))
         .route("/worker.js", get(|| asked(WORKER, "text/javascript; charset=utf-8")))
         .route("/manifest.webmanifest", get(|| asked(MANIFEST, "application/manifest+json")))
