@@ -2,7 +2,6 @@
 
 use std::collections::BTreeMap;
 
-use countersign_protocol::RawJson;
 use countersign_server::api::Api;
 use countersign_server::id::{MessageId, SessionId};
 use countersign_server::session::{
@@ -54,13 +53,14 @@ pub(crate) async fn around(api: &Api, approval: &Approval) -> Result<Around, Pro
             around.folder.clone_from(&called.folder);
             continue;
         }
-        let input = called.input.as_ref().and_then(value).unwrap_or(Value::Null);
+        let input = called.input.as_ref().and_then(json::value).unwrap_or(Value::Null);
         around.before.push(Matched { tool: called.tool.clone(), input });
     }
     let Some(id) = &approval.agent else { return Ok(around) };
     let thread = thread(api, approval).await?;
     let started = calls.into_iter().find(|called| Some(&called.tool_use_id) == thread.as_ref());
-    let task = started.and_then(|called| value(called.input.as_ref()?)).unwrap_or(Value::Null);
+    let task =
+        started.and_then(|called| json::value(called.input.as_ref()?)).unwrap_or(Value::Null);
     let words = ["subagent_type", "description"].map(|name| task.get(name).and_then(Value::as_str));
     let words = words.into_iter().flatten().filter(|text| !text.is_empty()).collect::<Vec<_>>();
     around.agent = Some(if words.is_empty() { id.clone() } else { words.join(": ") });
@@ -74,7 +74,7 @@ async fn thread(api: &Api, approval: &Approval) -> Result<Option<String>, Proble
     let frames = store.events_of(approval.session, &["cli.frame"], NOW, FRAMES).await?;
     let thread = |event: &Arc<Event>| match &event.happening {
         Happening::Frame(frame) if frame.line.as_str().contains(call) => {
-            Some(value(&frame.line)?.get("parent_tool_use_id")?.as_str()?.to_owned())
+            Some(json::value(&frame.line)?.get("parent_tool_use_id")?.as_str()?.to_owned())
         }
         _ => None,
     };
@@ -106,12 +106,7 @@ pub(crate) async fn plans(api: &Api, session: SessionId) -> Result<Vec<Approval>
 /// The plan that is asked about.
 pub(crate) fn plan_of(approval: &Approval) -> Option<String> {
     let (_, input) = approval.call()?;
-    Some(value(&input)?.get("plan")?.as_str()?.to_owned())
-}
-
-/// A JSON text as a value, as far as it can be kept.
-fn value(raw: &RawJson) -> Option<Value> {
-    json::value(raw.as_str()).map(|(value, _)| value)
+    Some(json::value(&input)?.get("plan")?.as_str()?.to_owned())
 }
 
 /// A file that a session has changed, all together.
@@ -168,6 +163,13 @@ pub(crate) struct Todo {
     pub(crate) status: String,
 }
 
+impl Todo {
+    /// How far it is, and what it is.
+    pub(crate) fn parts(&self) -> (&str, &str) {
+        (&self.status, &self.text)
+    }
+}
+
 /// The todos of a session as they are now: the last list of `TodoWrite`, or what was made of
 /// `TaskCreate` and `TaskUpdate`.
 pub(crate) async fn todos(api: &Api, session: SessionId) -> Result<Vec<Todo>, Problem> {
@@ -176,7 +178,7 @@ pub(crate) async fn todos(api: &Api, session: SessionId) -> Result<Vec<Todo>, Pr
     let mut tasks: Vec<Todo> = Vec::new();
     for event in events.iter().rev() {
         let Happening::ToolCalled(called) = &event.happening else { continue };
-        match (&*called.tool, called.input.as_ref().and_then(value)) {
+        match (&*called.tool, called.input.as_ref().and_then(json::value)) {
             // An agent has a list of its own.
             ("TodoWrite", Some(given)) if called.agent.is_none() => {
                 let text = |todo: &Value, name: &str| {

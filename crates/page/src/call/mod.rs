@@ -15,6 +15,7 @@ use serde_json::Value;
 pub(crate) use self::body::tidy;
 pub use self::line::Line;
 pub use self::result::Outcome;
+pub(crate) use self::talk::list;
 use crate::render::{Html, json};
 
 /// How far a call has come.
@@ -134,7 +135,7 @@ impl Call {
     }
 
     fn value(&self) -> Value {
-        json::value(self.input.as_str()).map_or(Value::Null, |(value, _)| value)
+        json::value(&self.input).unwrap_or_default()
     }
 }
 

@@ -51,8 +51,7 @@ impl Outcome {
     /// What came of a call that the API carried out.
     #[must_use]
     pub fn of_api(content: &RawJson, seq: u64) -> Self {
-        let value =
-            crate::render::json::value(content.as_str()).map_or(Value::Null, |(value, _)| value);
+        let value = crate::render::json::value(content).unwrap_or_default();
         let is_error = value.get("error_code").is_some();
         let text = serde_json::to_string_pretty(&value).unwrap_or_default();
         // A search has pages, in the same shape as those of the CLI's own.

@@ -49,8 +49,12 @@ pub(super) fn questions(input: &AskUserQuestionInput, outcome: Option<&Outcome>)
 
 /// A list of what is to be done.
 pub(super) fn todos(input: &TodoWriteInput) -> Html {
-    let todos = input.todos.iter();
-    let todos = todos.map(|todo| (status(todo.status.as_str()), todo.content.as_str()));
+    list(input.todos.iter().map(|todo| (todo.status.as_str(), &*todo.content)))
+}
+
+/// What is to be done: how far each is, and what it is.
+pub(crate) fn list<'a>(todos: impl IntoIterator<Item = (&'a str, &'a str)>) -> Html {
+    let todos = todos.into_iter().map(|(now, text)| (status(now), text));
     Html::of_template(&Todos { todos: todos.collect() })
 }
 
@@ -59,7 +63,7 @@ pub(super) fn task(input: &TaskUpdateInput) -> Html {
     let subject = input.subject.as_deref().or(input.description.as_deref());
     let name = subject.map_or_else(|| format!("Todo {}", input.task_id.as_str()), str::to_owned);
     let now = input.status.as_ref().map_or("pending", |status| status.as_str());
-    Html::of_template(&Todos { todos: vec![(status(now), &name)] })
+    list([(now, &*name)])
 }
 
 /// How far something is that is to be done: a sign, a word, and a class.

@@ -45,8 +45,7 @@ pub(super) enum Kind {
 
 /// The fields that are asked for, in their order.
 pub(super) fn fields(asked: &Elicitation) -> Vec<Field> {
-    let schema = asked.requested_schema.as_ref().and_then(|schema| json::value(schema.as_str()));
-    let schema = schema.map_or(Value::Null, |(schema, _)| schema);
+    let schema = asked.requested_schema.as_ref().and_then(json::value).unwrap_or_default();
     let Some(properties) = schema.get("properties").and_then(Value::as_object) else {
         return Vec::new();
     };

@@ -38,7 +38,7 @@ pub(super) fn html(card: &Card<'_>) -> Html {
     let Ok(request) = card.approval.permission() else {
         return Html::of_template(&super::Unreadable { request: card.approval.request.as_str() });
     };
-    let Some((input, is_whole)) = json::value(request.input.as_str()) else {
+    let Some((input, is_whole)) = json::read(request.input.as_str()) else {
         return Html::of_template(&super::Unreadable { request: card.approval.request.as_str() });
     };
     let place = Place { folder: Path::new(card.folder), home: card.home };

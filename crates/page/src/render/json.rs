@@ -1,13 +1,20 @@
 //! JSON as the CLI writes it, as values.
 
+use countersign_protocol::RawJson;
 use serde_json::Value;
 
-/// A JSON text as a value, and whether all of it could be kept.
+/// A JSON text as a value.
 ///
 /// JavaScript writes half of a surrogate pair, which no text here can hold: it becomes U+FFFD. None if it
 /// cannot be read for another reason, as when it is too deep.
 #[must_use]
-pub fn value(json: &str) -> Option<(Value, bool)> {
+pub fn value(json: &RawJson) -> Option<Value> {
+    read(json.as_str()).map(|(value, _)| value)
+}
+
+/// The same, and whether all of it could be kept.
+#[must_use]
+pub fn read(json: &str) -> Option<(Value, bool)> {
     match serde_json::from_str(json) {
         Ok(value) => Some((value, true)),
         Err(_) => serde_json::from_str(&mended(json)).ok().map(|value| (value, false)),
@@ -61,18 +68,18 @@ mod tests {
 
     #[test]
     fn half_a_pair_becomes_one_character() {
-        let read = |text| value(text).unwrap();
+        let read = |text| read(text).unwrap();
         assert_eq!(read(r#"{"a":"\ud83d","b":1}"#), (json!({"a": "\u{fffd}", "b": 1}), false));
         assert_eq!(read(r#"["\udc00\ud83d\ude00\\ud800"]"#), (json!(["\u{fffd}😀\\ud800"]), false));
         assert_eq!(read(r#"["\ud800\ud800x\u00e9\n"]"#), (json!(["\u{fffd}\u{fffd}xé\n"]), false));
-        assert_eq!(value("{"), None);
+        assert_eq!(super::read("{"), None);
     }
 
     proptest! {
         #[test]
         fn any_text_of_units_is_read(units in prop::collection::vec(prop_oneof![any::<u16>(), 0xd7f0_u16..0xe010], 0..20)) {
             let json: String = units.iter().map(|unit| format!("\\u{unit:04x}")).collect();
-            let (read, _) = value(&format!("\"{json}\"")).unwrap();
+            let (read, _) = read(&format!("\"{json}\"")).unwrap();
             prop_assert_eq!(read, json!(String::from_utf16_lossy(&units)));
         }
     }

@@ -51,7 +51,7 @@ pub fn is_in(text: &str) -> bool {
 pub fn has_hidden(json: &str) -> bool {
     let in_text = is_in;
     in_text(json)
-        || super::json::value(json).is_some_and(|(value, _)| {
+        || super::json::read(json).is_some_and(|(value, _)| {
             let mut open = vec![&value];
             while let Some(value) = open.pop() {
                 match value {

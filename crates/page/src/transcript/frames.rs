@@ -107,7 +107,7 @@ impl Transcript {
         let Content::Blocks(blocks) = &user.message.content else { return };
         for block in blocks {
             let ContentBlock::ToolResult(result) = block else { continue };
-            let details = user.tool_use_result.as_ref().and_then(value);
+            let details = user.tool_use_result.as_ref().and_then(json::value);
             let outcome = Outcome::of(result, details, event.seq);
             let id = result.tool_use_id.as_str();
             let was_refused = user
@@ -191,16 +191,11 @@ fn is_picture(media_type: &str) -> bool {
     matches!(media_type, "image/png" | "image/jpeg" | "image/gif" | "image/webp")
 }
 
-/// A JSON text as a value, as far as it can be kept.
-fn value(raw: &RawJson) -> Option<Value> {
-    json::value(raw.as_str()).map(|(value, _)| value)
-}
-
 fn result(event: &Event, call: &str) -> Option<(ToolResultBlock, Option<Value>)> {
     let Happening::Frame(frame) = &event.happening else { return None };
     let line = Line::parse(frame.line.as_str().as_bytes()).ok()?;
     let Decoded::Known(FromCli::User(user)) = line.decode::<FromCli>() else { return None };
-    let details = user.tool_use_result.as_ref().and_then(value);
+    let details = user.tool_use_result.as_ref().and_then(json::value);
     let Content::Blocks(blocks) = user.message.content else { return None };
     let found = blocks.into_iter().find_map(|block| match block {
         ContentBlock::ToolResult(result) if result.tool_use_id.as_str() == call => Some(result),

@@ -121,7 +121,7 @@ async fn decisions(
 
 /// The tool that something was decided about, and which outcome it is.
 fn decision(entry: &AuditEntry) -> Option<(String, usize)> {
-    let (detail, _) = json::value(entry.detail.as_str())?;
+    let detail = json::value(&entry.detail)?;
     let what = detail.get("what")?;
     let text = |name: &str| what.get(name).and_then(Value::as_str);
     let asked = || detail.get("tool")?.as_str();
@@ -158,7 +158,7 @@ struct Entry {
 }
 
 fn entry(entry: &AuditEntry) -> Entry {
-    let detail = json::value(entry.detail.as_str()).map_or(Value::Null, |(value, _)| value);
+    let detail = json::value(&entry.detail).unwrap_or_default();
     let from = match &entry.by {
         By::Person { from, .. } => from.clone(),
         _ => None,

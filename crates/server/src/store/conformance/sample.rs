@@ -243,7 +243,7 @@ pub(super) fn life(session: SessionId) -> Vec<Happening> {
         }
         .into(),
         FileChanged {
-            path: "/work/a.rs".into(),
+            path: "/folder/a.rs".into(),
             is_new: true,
             added: 3,
             removed: 1,
