@@ -48,6 +48,7 @@ async fn calls_are_decided_with_the_real_cli() {
     on_the_real_cli("calls_are_decided_with_the_real_cli", async |page| {
         flows::a_session_is_started_with_the_form(page).await;
         flows::allowed_once(page).await;
+        flows::an_agent_asks(page).await;
         flows::allowed_with_a_rule(page).await;
         flows::edited_and_allowed(page).await;
         flows::denied_with_a_message(page).await;

@@ -17,6 +17,7 @@ macro_rules! tests {
 tests![
     a_session_is_started_with_the_form,
     allowed_once,
+    an_agent_asks,
     allowed_with_a_rule,
     edited_and_allowed,
     denied_with_a_message,

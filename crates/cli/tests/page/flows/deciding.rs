@@ -39,6 +39,18 @@ pub(crate) async fn allowed_once(page: &Page<'_>) {
     page.is_the_same_when_loaded().await;
 }
 
+/// Whose call it is is said in words, and the call stands in the agent's thread.
+pub(crate) async fn an_agent_asks(page: &Page<'_>) {
+    page.begin("Delegate it.").await;
+    page.card("tool").await;
+    page.has(".card summary", "by the agent general-purpose: Write the file").await;
+    page.until("document.querySelector('.call .thread .call')").await;
+    page.decide("allow").await;
+    page.says("The agent has written it.").await;
+    assert_eq!(page.file("delegated.txt").as_deref(), Some("by an agent\n"));
+    page.is_the_same_when_loaded().await;
+}
+
 pub(crate) async fn allowed_with_a_rule(page: &Page<'_>) {
     page.begin("Touch it twice.").await;
     page.card("tool").await;
