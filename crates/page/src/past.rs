@@ -203,7 +203,9 @@ pub(crate) async fn todos(api: &Api, session: SessionId) -> Result<Vec<Todo>, Pr
                 let task = number.and_then(|number| tasks.get_mut(number.checked_sub(1)?));
                 let subject = given.get("subject").and_then(Value::as_str);
                 if let Some(task) = task {
-                    status.unwrap_or_default().clone_into(&mut task.status);
+                    if let Some(status) = status {
+                        status.clone_into(&mut task.status);
+                    }
                     if let Some(subject) = subject {
                         subject.clone_into(&mut task.text);
                     }

@@ -132,7 +132,7 @@ fn streams(outcome: &Outcome) -> (&str, &str) {
     }
 }
 
-/// How a command ended, where that is worth a word.
+/// How a command ended.
 fn exit(outcome: &Outcome) -> Option<String> {
     if outcome.details.get("interrupted") == Some(&Value::Bool(true)) {
         return Some("interrupted".to_owned());
@@ -143,8 +143,13 @@ fn exit(outcome: &Outcome) -> Option<String> {
     if outcome.detail("backgroundTaskId").is_some() {
         return Some("goes on in the background".to_owned());
     }
-    let code = outcome.text.lines().next()?.strip_prefix("Exit code ")?;
-    code.parse::<i32>().ok().map(|code| format!("exit code {code}"))
+    // The CLI has nothing to say of a command that ended well.
+    let code = match outcome.text.lines().next().and_then(|line| line.strip_prefix("Exit code ")) {
+        Some(code) if outcome.is_error => code.parse::<i32>().ok()?,
+        _ if outcome.is_error => return None,
+        _ => 0,
+    };
+    Some(format!("exit code {code}"))
 }
 
 /// A text that may be long: its beginning, and how to get the rest.

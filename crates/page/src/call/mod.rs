@@ -76,6 +76,15 @@ impl Stage {
     }
 }
 
+/// What was decided about a call.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Decided {
+    /// In a few words, for its line; nothing if nobody was asked.
+    pub short: Option<String>,
+    /// With everything that was said.
+    pub whole: String,
+}
+
 /// A call of a tool.
 #[derive(Clone, Debug)]
 pub struct Call {
@@ -87,8 +96,8 @@ pub struct Call {
     pub input: RawJson,
     /// How far it has come.
     pub stage: Stage,
-    /// Who let it run or refused it, in words.
-    pub decided: Option<String>,
+    /// Who let it run or refused it.
+    pub decided: Option<Decided>,
     /// What came of it.
     pub outcome: Option<Outcome>,
 }
@@ -127,7 +136,11 @@ impl Call {
     /// What it opens to.
     #[must_use]
     pub fn body(&self, folder: &str) -> Html {
-        body::body(self, folder)
+        let mut html = body::body(self, folder);
+        if let Some(decided) = &self.decided {
+            html.tag("<p class=\"decided\">").text(&decided.whole).tag("</p>");
+        }
+        html
     }
 
     fn typed(&self) -> ToolInput {

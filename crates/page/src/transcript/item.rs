@@ -4,10 +4,10 @@ use askama::Template;
 use countersign_server::session::MessageContent;
 use jiff::Timestamp;
 
+use super::fold::Fold;
 use super::notes::Tone;
 use super::{Patch, id};
-use crate::call::{Call, Line, Stage};
-use crate::render::words::count;
+use crate::call::{Call, Decided, Line, Stage};
 use crate::render::{Html, markdown};
 
 /// Something in a transcript.
@@ -37,8 +37,8 @@ pub(super) enum What {
     Note(Tone, String),
     /// A tool was called, perhaps an agent, in whose thread other things are.
     Call(Box<Call>, Vec<usize>),
-    /// Tools were called that only look: the calls, and how often each tool.
-    Fold(Vec<usize>, Vec<(String, usize)>),
+    /// Tools were called that only look.
+    Fold(Fold),
 }
 
 impl Item {
@@ -66,23 +66,20 @@ impl Item {
                 within,
                 line: call.line(folder),
                 stage: call.stage,
-                decided: call.decided.as_deref(),
+                decided: call.decided.as_ref(),
                 body: call.body(folder),
                 is_open: call.opens(),
                 at,
             }),
-            What::Fold(_, counts) => {
-                Html::of_template(&Folded { id, line: &words(counts), within })
-            }
+            What::Fold(fold) => Html::of_template(&Folded { id, line: fold.line(), within }),
         }
     }
 
-    /// A tool was called once more, in a fold.
-    pub(super) fn count(&mut self, tool: &str) {
-        let What::Fold(_, counts) = &mut self.what else { return };
-        match counts.iter_mut().find(|(known, _)| known == tool) {
-            Some((_, times)) => *times += 1,
-            None => counts.push((tool.to_owned(), 1)),
+    /// The fold that it is.
+    pub(super) const fn fold(&mut self) -> Option<&mut Fold> {
+        match &mut self.what {
+            What::Fold(fold) => Some(fold),
+            _ => None,
         }
     }
 
@@ -99,7 +96,7 @@ impl Item {
         let line = format!("{}-line", self.id);
         match &self.what {
             What::Call(call, _) => {
-                let (stage, decided) = (call.stage, call.decided.as_deref());
+                let (stage, decided) = (call.stage, call.decided.as_ref());
                 let summary = Summary { line: call.line(folder), stage, decided };
                 let body = format!("{}-body", self.id);
                 vec![
@@ -107,25 +104,9 @@ impl Item {
                     Patch::Fill { id: body, html: call.body(folder) },
                 ]
             }
-            What::Fold(_, counts) => vec![Patch::Fill { id: line, html: Html::of(&words(counts)) }],
+            What::Fold(fold) => vec![Patch::Fill { id: line, html: fold.line() }],
             _ => Vec::new(),
         }
-    }
-}
-
-/// What was done in a fold, in words.
-fn words(counts: &[(String, usize)]) -> String {
-    let words = counts.iter().map(|(tool, times)| match &**tool {
-        "Read" | "NotebookRead" => format!("read {}", count(*times, "file", "files")),
-        "Grep" => format!("searched {}", count(*times, "time", "times")),
-        "Glob" | "LS" => format!("looked for files {}", count(*times, "time", "times")),
-        _ => format!("looked for tools {}", count(*times, "time", "times")),
-    });
-    let words = words.collect::<Vec<_>>().join(", ");
-    let mut characters = words.chars();
-    match characters.next() {
-        Some(first) => first.to_uppercase().chain(characters).collect(),
-        None => "Looks around".to_owned(),
     }
 }
 
@@ -166,7 +147,7 @@ struct Note<'a> {
 #[template(path = "transcript/fold.html")]
 struct Folded<'a> {
     id: &'a str,
-    line: &'a str,
+    line: Html,
     within: &'a Html,
 }
 
@@ -178,7 +159,7 @@ struct Called<'a> {
     within: &'a Html,
     line: Line,
     stage: Stage,
-    decided: Option<&'a str>,
+    decided: Option<&'a Decided>,
     body: Html,
     is_open: bool,
     at: Timestamp,
@@ -189,5 +170,5 @@ struct Called<'a> {
 struct Summary<'a> {
     line: Line,
     stage: Stage,
-    decided: Option<&'a str>,
+    decided: Option<&'a Decided>,
 }

@@ -5,6 +5,7 @@
 //! ([`Transcript::patches`]). Both are made of the same items by the same templates, so a page that was
 //! there all the time and one that is opened now show the same.
 
+mod fold;
 mod frames;
 mod item;
 mod live;
@@ -19,6 +20,7 @@ use countersign_server::session::{ApprovalKind, Event, Happening, MessageContent
 use jiff::Timestamp;
 use serde_json::json;
 
+use self::fold::Fold;
 pub(crate) use self::frames::{outcome, pictures};
 use self::item::{Item, What};
 pub use self::live::LIVE;
@@ -128,12 +130,10 @@ impl Transcript {
     /// whether it ran.
     fn end_calls(&mut self) {
         for number in std::mem::take(&mut self.calls).into_values() {
-            if let Some(What::Call(call, _)) = self.item_mut(number).map(|item| &mut item.what)
-                && call.outcome.is_none()
-                && call.stage == Stage::Running
-            {
-                call.stage = Stage::Unknown;
-                self.changes.push(Change::Changed(number));
+            let is_open = |call: &Call| call.outcome.is_none() && call.stage == Stage::Running;
+            let what = self.item(number).map(|item| &item.what);
+            if matches!(what, Some(What::Call(call, _)) if is_open(call)) {
+                self.change(number, |call| call.stage = Stage::Unknown);
             }
         }
     }
@@ -264,8 +264,7 @@ impl Transcript {
     /// Where something stands that belongs to a thread that is too deep: in the one around it, which is
     /// never a fold, since only calls that look come into those.
     fn shallow(&self, mut call: usize) -> usize {
-        let is_no_place =
-            |item: &Item| item.depth >= DEEPEST || matches!(item.what, What::Fold(..));
+        let is_no_place = |item: &Item| item.depth >= DEEPEST || matches!(item.what, What::Fold(_));
         while let Some(item) = self.item(call).filter(|item| is_no_place(item)) {
             let Some(holder) = item.within else { break };
             call = holder;
@@ -285,7 +284,8 @@ impl Transcript {
             within.and_then(|within| self.item(within)).map_or(0, |holder| holder.depth + 1);
         self.items.push(Some(Item { depth, within, ..item }));
         match within.and_then(|within| self.item_mut(within)).map(|item| &mut item.what) {
-            Some(What::Call(_, thread) | What::Fold(thread, _)) => thread.push(number),
+            Some(What::Call(_, thread)) => thread.push(number),
+            Some(What::Fold(fold)) => fold.calls.push(number),
             _ => self.top.push(number),
         }
         self.changes.push(Change::Added { item: number, within });
@@ -299,16 +299,17 @@ impl Transcript {
         let is_agent = call.is_agent();
         if call.is_quiet() {
             let last = self.thread(within).last().copied();
-            let is_fold = |item: &Item| matches!(item.what, What::Fold(..));
+            let is_fold = |item: &Item| matches!(item.what, What::Fold(_));
             let fold = last.filter(|last| self.item(*last).is_some_and(is_fold));
             let fold = fold.unwrap_or_else(|| {
-                let what = What::Fold(Vec::new(), Vec::new());
+                let what = What::Fold(Fold::default());
                 self.push(within, Item::new(format!("f-{id}"), at, what))
             });
-            if let Some(item) = self.item_mut(fold) {
-                item.count(&call.tool);
-                self.changes.push(Change::Changed(fold));
+            let line = call.line(&self.folder);
+            if let Some(fold) = self.item_mut(fold).and_then(Item::fold) {
+                fold.count(&call.tool, line);
             }
+            self.changes.push(Change::Changed(fold));
             within = Some(fold);
         }
         let number = self.push(within, Item::new(id, at, What::Call(Box::new(call), Vec::new())));
@@ -321,9 +322,22 @@ impl Transcript {
     /// Something about a call has changed.
     fn update(&mut self, call: Option<&str>, change: impl FnOnce(&mut Call)) {
         let Some(number) = call.and_then(|call| self.number_of(call)) else { return };
-        if let Some(What::Call(call, _)) = self.item_mut(number).map(|item| &mut item.what) {
-            change(call);
-            self.changes.push(Change::Changed(number));
+        self.change(number, change);
+    }
+
+    /// Something about the call has changed that this item is. The fold that it is in may say so as well.
+    fn change(&mut self, number: usize, change: impl FnOnce(&mut Call)) {
+        let Some(item) = self.item_mut(number) else { return };
+        let within = item.within;
+        let What::Call(call, _) = &mut item.what else { return };
+        let from = call.stage;
+        change(call);
+        let to = call.stage;
+        self.changes.push(Change::Changed(number));
+        let Some(holder) = within.filter(|_| from != to) else { return };
+        if let Some(fold) = self.item_mut(holder).and_then(Item::fold) {
+            fold.moved(from, to);
+            self.changes.push(Change::Changed(holder));
         }
     }
 
@@ -352,10 +366,13 @@ impl Transcript {
     fn shown(&self, number: usize) -> Html {
         let Some(item) = self.item(number) else { return Html::new() };
         let mut within = Html::new();
-        if let What::Call(_, thread) | What::Fold(thread, _) = &item.what {
-            for item in thread {
-                within.html(&self.shown(*item));
-            }
+        let inside = match &item.what {
+            What::Call(_, thread) => thread.as_slice(),
+            What::Fold(fold) => &fold.calls,
+            _ => &[],
+        };
+        for item in inside {
+            within.html(&self.shown(*item));
         }
         item.html(&self.folder, &within)
     }

@@ -7,7 +7,7 @@ use countersign_server::session::{
 };
 
 use super::Transcript;
-use crate::call::Stage;
+use crate::call::{Decided, Stage};
 use crate::render::words::{cost, duration};
 
 /// How a line sounds.
@@ -49,7 +49,9 @@ impl Transcript {
                 self.approvals.insert(opened.approval, (opened.kind, call));
             }
             Happening::ApprovalAnswered(answered) => {
-                let decided = decided(&answered.answer, &answered.by);
+                let short = deed(&answered.answer, &answered.by);
+                let whole = format!("{}.", decided(&answered.answer, &answered.by));
+                let decided = Decided { short: Some(begin_small(&short)), whole };
                 let is_refused = matches!(
                     answered.answer,
                     Answer::Deny(_) | Answer::KeepPlanning(_) | Answer::Skip(_)
@@ -64,7 +66,7 @@ impl Transcript {
             }
             Happening::ToolDecided(tool) => {
                 let by = match &tool.by {
-                    By::Rule { rule } => Some(format!("by {rule}")),
+                    By::Rule { rule } => Some(by_rule(rule, tool.outcome)),
                     _ => None,
                 };
                 let stage = match tool.outcome {
@@ -172,9 +174,24 @@ fn turn(ended: &TurnEnded) -> Option<(Tone, String)> {
     Some((tone, words))
 }
 
-/// What was decided, and by whom.
+/// What was decided, by whom, and what was said with it.
 #[must_use]
 pub fn decided(answer: &Answer, by: &By) -> String {
+    let deed = deed(answer, by);
+    let said = match answer {
+        Answer::Deny(deny) => deny.message.as_str(),
+        Answer::KeepPlanning(more) => more.feedback.as_str(),
+        Answer::Reply(reply) => reply.text.as_str(),
+        _ => "",
+    };
+    match said.trim() {
+        "" => deed,
+        said => format!("{deed}: “{said}”"),
+    }
+}
+
+/// What was decided, and by whom.
+fn deed(answer: &Answer, by: &By) -> String {
     let who = match by {
         By::Rule { rule } => format!("by the rule {rule}"),
         By::Expiry => "because nobody answered in time".to_owned(),
@@ -201,17 +218,30 @@ pub fn decided(answer: &Answer, by: &By) -> String {
         Answer::Skip(_) => "Skipped",
         Answer::Form(_) => "Form answered",
     };
-    let said = match answer {
-        Answer::Deny(deny) => deny.message.as_str(),
-        Answer::KeepPlanning(more) => more.feedback.as_str(),
-        Answer::Reply(reply) => reply.text.as_str(),
-        _ => "",
+    format!("{what} {who}")
+}
+
+/// That nobody was asked, and why not.
+fn by_rule(rule: &str, outcome: CallOutcome) -> Decided {
+    let did = match outcome {
+        CallOutcome::Ran | CallOutcome::Failed => "Ran without asking",
+        CallOutcome::Refused => "Refused without asking",
+        CallOutcome::Unknown => "Nobody was asked",
     };
-    if said.trim().is_empty() {
-        format!("{what} {who}")
-    } else {
-        format!("{what} {who}: “{}”", said.trim())
-    }
+    let whole = match (rule.strip_prefix("mode "), outcome) {
+        (Some(mode), _) => format!("{did}, in the mode {mode}."),
+        // What the CLI says of a refusal is a sentence, and not always a rule.
+        (None, CallOutcome::Refused) => format!("{did}: {rule}"),
+        (None, _) => format!("{did}, by the rule {rule}."),
+    };
+    Decided { short: None, whole }
+}
+
+/// Words that go on in the middle of a line.
+fn begin_small(words: &str) -> String {
+    let mut characters = words.chars();
+    let first = characters.next().map(char::to_lowercase);
+    first.into_iter().flatten().chain(characters).collect()
 }
 
 /// What a change of the permissions is, in words.

@@ -3,31 +3,22 @@
 use countersign_page::call::Call;
 use countersign_page::transcript::Transcript;
 use countersign_protocol::RawJson;
+use countersign_server::session::Happening;
 use serde_json::{Value, json};
 
-use crate::log::{assistant, call, frame, log, result};
+use crate::log::{assistant, call, failed, frame, log, plain, result};
 
 /// The page of one call and its result, without markup.
 fn shown(tool: &str, input: &Value, text: &str, details: &Value) -> String {
+    with(tool, input, result(None, "c1", text, details))
+}
+
+fn with(tool: &str, input: &Value, result: Happening) -> String {
     let mut transcript = Transcript::new("/project");
-    for event in log([call(None, "c1", tool, input), result(None, "c1", text, details)]) {
+    for event in log([call(None, "c1", tool, input), result]) {
         transcript.event(&event);
     }
-    let html = transcript.html().into_string();
-    let mut plain = String::new();
-    let mut in_tag = false;
-    for character in html.chars() {
-        match character {
-            '<' => in_tag = true,
-            '>' => {
-                in_tag = false;
-                plain.push(' ');
-            }
-            other if !in_tag => plain.push(other),
-            _ => {}
-        }
-    }
-    plain.split_whitespace().collect::<Vec<_>>().join(" ")
+    plain(transcript.html().as_str())
 }
 
 #[test]
@@ -36,9 +27,10 @@ fn each_for_what_it_is() {
         (
             "Bash",
             json!({"command": "make", "description": "Build it"}),
-            "Exit code 2\nno rule",
-            json!({"stdout": "building", "stderr": "no rule", "interrupted": false}),
-            &["Run Build it", "make", "building", "no rule", "exit code 2"],
+            "Exit code 2\nbuilt",
+            json!({"stdout": "Exit code 2\nbuilt", "stderr": "a warning", "interrupted": false}),
+            // It has written that, and ended well.
+            &["Run Build it", "make", "built", "a warning", "exit code 0"],
         ),
         (
             "Edit",
@@ -124,7 +116,7 @@ fn each_for_what_it_is() {
             json!({"file_path": "/project/a.rs"}),
             "1\tfn main() {}",
             json!({"type": "text", "file": {"filePath": "/project/a.rs", "content": "fn main() {}"}}),
-            &["Read 1 file", "Read a.rs", "fn main () {}"],
+            &["Read a.rs", "fn main () {}"],
         ),
     ];
     for (tool, input, text, details, expected) in cases {
@@ -135,6 +127,12 @@ fn each_for_what_it_is() {
         }
         assert!(!shown.contains("javascript:"), "{shown}");
     }
+}
+
+#[test]
+fn a_command_that_fails_says_how() {
+    let text = with("Bash", &json!({"command": "make"}), failed("c1", "Exit code 2\nno rule"));
+    assert!(text.contains("no rule") && text.contains("exit code 2"), "{text}");
 }
 
 #[test]

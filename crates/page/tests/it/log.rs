@@ -40,14 +40,41 @@ pub(crate) fn call(agent: Option<&str>, id: &str, tool: &str, input: &Value) -> 
 
 /// A tool gives something back.
 pub(crate) fn result(agent: Option<&str>, id: &str, text: &str, details: &Value) -> Happening {
+    given_back(agent, &json!({"type": "tool_result", "tool_use_id": id, "content": text}), details)
+}
+
+/// A tool fails.
+pub(crate) fn failed(id: &str, text: &str) -> Happening {
+    let block =
+        json!({"type": "tool_result", "tool_use_id": id, "content": text, "is_error": true});
+    given_back(None, &block, &json!(format!("Error: {text}")))
+}
+
+fn given_back(agent: Option<&str>, block: &Value, details: &Value) -> Happening {
     frame(&json!({
         "type": "user",
-        "message": {"role": "user", "content": [
-            {"type": "tool_result", "tool_use_id": id, "content": text},
-        ]},
+        "message": {"role": "user", "content": [block]},
         "tool_use_result": details,
         "parent_tool_use_id": agent, "session_id": "s", "uuid": "u",
     }))
+}
+
+/// What some HTML says, without its tags.
+pub(crate) fn plain(html: &str) -> String {
+    let mut plain = String::new();
+    let mut in_tag = false;
+    for character in html.chars() {
+        match character {
+            '<' => in_tag = true,
+            '>' => {
+                in_tag = false;
+                plain.push(' ');
+            }
+            other if !in_tag => plain.push(other),
+            _ => {}
+        }
+    }
+    plain.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
 /// What the CLI said in each recording of a version.

@@ -7,7 +7,7 @@ use countersign_server::session::{Event, Happening, TurnEnd, TurnEnded};
 use proptest::prelude::*;
 use serde_json::json;
 
-use crate::log::{assistant, call, frame, log, recordings, result};
+use crate::log::{assistant, call, failed, frame, log, plain, recordings, result};
 
 /// The elements with ids in some HTML, each with the one around it, in their order.
 fn elements(html: &str, around: &str) -> Vec<(String, String)> {
@@ -51,10 +51,11 @@ fn put(page: &mut Page, elements: Vec<(String, String)>) {
 }
 
 /// A page that was told of each event, and was patched after each. Nothing may be put where there is
-/// nothing, or twice.
-fn patched(events: &[Event]) -> Page {
+/// nothing, or twice. Comes with what was put last into the lines of calls and folds.
+fn patched(events: &[Event]) -> (Page, BTreeMap<String, String>) {
     let mut transcript = Transcript::new("/project");
     let mut page = Page::from([(TRANSCRIPT.to_owned(), Vec::new())]);
+    let mut lines = BTreeMap::new();
     for event in events {
         transcript.event(event);
         for patch in transcript.patches() {
@@ -65,21 +66,29 @@ fn patched(events: &[Event]) -> Page {
                     assert_eq!(new.first(), Some(&(id, to)));
                     put(&mut page, new);
                 }
-                Patch::Fill { id, .. } => {
+                Patch::Fill { id, html } => {
                     assert!(page.contains_key(&id), "{id} changes, and is not there");
+                    if id.ends_with("-line") {
+                        lines.insert(id, html.into_string());
+                    }
                 }
                 // Nothing goes but what is being said.
                 other => assert_eq!(other, Patch::Remove { id: LIVE.to_owned() }),
             }
         }
     }
-    page
+    (page, lines)
 }
 
 fn is_the_same(events: &[Event]) {
     let mut loaded = Page::from([(TRANSCRIPT.to_owned(), Vec::new())]);
-    put(&mut loaded, elements(&whole(events), TRANSCRIPT));
-    assert_eq!(loaded, patched(events));
+    let html = whole(events);
+    put(&mut loaded, elements(&html, TRANSCRIPT));
+    let (page, lines) = patched(events);
+    assert_eq!(loaded, page);
+    for (id, line) in lines {
+        assert!(html.contains(&format!("id=\"{id}\">{line}</summary>")), "{id}: {line}: {html}");
+    }
 }
 
 #[test]
@@ -149,6 +158,56 @@ fn of_a_call_that_was_cut_off() {
     is_the_same(&events);
     let html = whole(&events);
     assert!(html.contains("not known whether it ran"), "{html}");
+}
+
+/// A fold says what it is about, and what in it is not as it should be.
+#[test]
+fn of_what_folds_say() {
+    let line = |happenings: Vec<Happening>| {
+        let events = log(happenings);
+        is_the_same(&events);
+        let html = whole(&events);
+        let line = html.split("<summary").nth(1).unwrap().split_once('>').unwrap().1;
+        plain(line.split_once("</summary>").unwrap().0)
+    };
+    let read = |id: &str| call(None, id, "Read", &json!({"file_path": "/project/src/main.rs"}));
+    let done = |id: &str| result(None, id, "text", &json!({}));
+    assert_eq!(line(vec![read("c1")]), "Read src/main.rs");
+    assert_eq!(line(vec![read("c1"), read("c2"), done("c1")]), "Read 2 files");
+    let wrong = line(vec![read("c1"), read("c2"), done("c1"), failed("c2", "no such file")]);
+    assert_eq!(wrong, "Read 2 files ✗ 1 failed");
+    assert_eq!(line(vec![read("c1"), failed("c1", "gone"), done("c1")]), "Read src/main.rs");
+}
+
+/// Who decided is said on the line of a call; what they said with it is below, however long it is.
+#[test]
+fn of_what_was_decided() {
+    let approval = countersign_server::id::ApprovalId::new();
+    let long = "why ".repeat(125);
+    let told = long.trim();
+    let by = json!({"kind": "person", "name": "ada", "token": uuid(), "from": "127.0.0.1"});
+    let happening =
+        |kind: &str, body: serde_json::Value| Happening::read(kind, &body.to_string()).unwrap();
+    let opened = happening(
+        "approval.opened",
+        json!({"approval": approval, "kind": "tool", "tool": "Bash", "tool_use_id": "c1",
+            "request": {}, "generation": 1}),
+    );
+    let answered = happening(
+        "approval.answered",
+        json!({"approval": approval, "answer": {"deny": {"message": told}}, "by": by}),
+    );
+    let events = log([
+        call(None, "c1", "Bash", &json!({"command": "make"})),
+        opened,
+        answered,
+        failed("c1", "The user does not want it."),
+    ]);
+    is_the_same(&events);
+    let html = whole(&events);
+    let (line, rest) = html.split_once("</summary>").unwrap();
+    assert!(line.contains("refused · denied by ada") && !line.contains("why why"), "{line}");
+    assert!(rest.contains(&format!("Denied by ada: “{told}”.")), "{rest}");
 }
 
 /// A text that is one long block is not sent anew for each word of it.
