@@ -2,6 +2,7 @@
 //! did and what the CLI wrote down, against the log.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+use std::ops::RangeInclusive;
 
 use countersign_server::api::view::EventView;
 use countersign_server::id::{ApprovalId, SessionId};
@@ -13,6 +14,9 @@ use super::eyes::{Eye, Reader};
 use super::ledger::Noted;
 use super::record::{Logged, Record};
 use super::script::tokens;
+
+/// How much of an event is told where something is wrong, in characters.
+const TOLD: usize = 300;
 
 /// Something that must not be.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -176,15 +180,35 @@ impl<'a> Story<'a> {
         story
     }
 
-    /// Whether somebody wanted to end what a session did, after it had asked this and before that
-    /// turn was over.
+    /// Whether somebody wanted to end the turn in which this was asked. They may have wanted it before
+    /// it was asked: the CLI may ask something more before it learns that it is to stop.
     fn was_ended(&self, approval: &Approval) -> bool {
+        let turn = self.turn_around(approval);
+        let mut ended = self.ended.get(&approval.session).into_iter().flatten();
+        ended.any(|seq| turn.contains(seq))
+    }
+
+    /// From the end of the turn before something was asked to the end of the turn in which it was
+    /// closed.
+    fn turn_around(&self, approval: &Approval) -> RangeInclusive<u64> {
         let opened = self.opened.get(&approval.id).copied().unwrap_or_default();
         let closed = self.closed.get(&approval.id).copied().unwrap_or(u64::MAX);
-        let turns = self.turns.get(&approval.session).into_iter().flatten();
-        let over = turns.copied().find(|turn| *turn > closed).unwrap_or(u64::MAX);
-        let mut ended = self.ended.get(&approval.session).into_iter().flatten();
-        ended.any(|seq| (opened..=over).contains(seq))
+        let turns = || self.turns.get(&approval.session).into_iter().flatten().copied();
+        let before = turns().filter(|turn| *turn < opened).last().unwrap_or_default();
+        before..=turns().find(|turn| *turn > closed).unwrap_or(u64::MAX)
+    }
+
+    /// What happened around an approval, an event a line, for whoever has to find out why.
+    fn told(&self, record: &Record, approval: &Approval) -> String {
+        let turn = self.turn_around(approval);
+        let is_near = |logged: &&Logged| {
+            logged.view.session == approval.session && turn.contains(&logged.view.seq)
+        };
+        let line = |logged: &Logged| {
+            let body: String = logged.view.body.as_str().chars().take(TOLD).collect();
+            format!("\n    {} {} {body}", logged.view.seq, logged.happening.kind())
+        };
+        record.log.iter().filter(is_near).map(line).collect()
     }
 
     fn note(&mut self, session: SessionId, seq: u64, happening: &'a Happening) {
@@ -324,7 +348,8 @@ fn answers(found: &mut Findings, record: &Record, noted: &Noted, story: &Story<'
             let text = format!("{id}: {answer:?} was taken, and {:?} is there", approval.given);
             found.add(Wrong::AnswerLost, text);
         } else if let Some(why) = without_effect(record, approval, answer, story) {
-            found.add(Wrong::AnswerLost, format!("{id} of {}: {why}", approval.session));
+            let told = story.told(record, approval);
+            found.add(Wrong::AnswerLost, format!("{id} of {}: {why}{told}", approval.session));
         }
     }
     for (id, times) in &story.delivered {

@@ -8,9 +8,9 @@ use countersign_server::api::view::{EventView, SessionView};
 use countersign_server::id::{ApprovalId, ConversationId, MessageId, SessionId, TurnId};
 use countersign_server::session::{
     Answer, Approval, ApprovalAnswered, ApprovalClosed, ApprovalDelivered, ApprovalEnd,
-    ApprovalKind, ApprovalOpened, By, Created, Delivery, Happening, Head, MessageContent,
-    MessageQueued, MessageSent, ProcessEnded, ProcessStarted, ProcessStarting, ToolCalled,
-    TurnBegan, TurnCause, TurnEnd, TurnEnded,
+    ApprovalKind, ApprovalOpened, By, Created, Delivery, Happening, Head, InterruptAsked,
+    MessageContent, MessageQueued, MessageSent, ProcessEnded, ProcessStarted, ProcessStarting,
+    ToolCalled, TurnBegan, TurnCause, TurnEnd, TurnEnded,
 };
 use countersign_server::store::{open_approval, update_approval};
 use jiff::Timestamp;
@@ -33,9 +33,15 @@ struct World {
 
 impl World {
     fn new() -> Self {
+        Self::where_else(|_, _| ())
+    }
+
+    /// One in which something else happened.
+    fn where_else(change: impl FnOnce(&mut Vec<Happening>, TurnId)) -> Self {
         let (session, approval) = (SessionId::new(), ApprovalId::new());
         let (message, turn) = (MessageId::new(), TurnId::new());
-        let happenings = story(approval, message, turn);
+        let mut happenings = story(approval, message, turn);
+        change(&mut happenings, turn);
         let mut head: Option<Head> = None;
         let mut approvals: BTreeMap<ApprovalId, Approval> = BTreeMap::new();
         let mut log = Vec::new();
@@ -192,6 +198,27 @@ fn a_call_that_ran_though_it_was_refused_is_found() {
     world.approval().given.as_mut().unwrap().answer = refused.clone();
     world.noted.taken.insert(world.approval, refused);
     world.finds(&[Wrong::ToolUnapproved]);
+}
+
+/// The CLI may ask once more before it learns that it is to stop, and then asks no more.
+#[test]
+fn an_answer_that_somebody_did_not_wait_for_is_not_lost() {
+    let cancelled = |happenings: &mut Vec<Happening>| {
+        // It was not delivered.
+        happenings.remove(9);
+        let Some(Happening::ApprovalClosed(closed)) = happenings.get_mut(9) else { panic!() };
+        closed.end = ApprovalEnd::Cancelled;
+        closed.why = Some("the CLI does not ask any more".to_owned());
+    };
+    let mut world = World::where_else(|happenings, turn| {
+        cancelled(happenings);
+        happenings.insert(6, InterruptAsked { turn, by: By::Server }.into());
+    });
+    world.record.ran.clear();
+    world.finds(&[]);
+    let mut world = World::where_else(|happenings, _| cancelled(happenings));
+    world.record.ran.clear();
+    world.finds(&[Wrong::AnswerLost]);
 }
 
 #[test]
