@@ -6,6 +6,7 @@
 //! - [`render`]: texts as HTML: Markdown, code, diffs.
 //! - [`call`]: calls of tools, each shown for what it is.
 //! - [`card`]: what a person is asked.
+//! - [`decision`]: what was decided, in words.
 //! - [`transcript`]: what happened in a session, whole or as patches of a page that has the rest.
 
 #![warn(missing_docs)]
@@ -14,6 +15,7 @@ mod assets;
 pub mod call;
 pub mod card;
 mod chart;
+pub mod decision;
 mod past;
 pub mod render;
 mod rows;

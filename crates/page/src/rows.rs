@@ -73,12 +73,29 @@ impl Group {
     }
 }
 
-/// One session, as a line.
+/// One session on the left, as a line.
 #[must_use]
 pub(crate) fn row(head: &Head, current: Option<SessionId>) -> Html {
+    line(head, row_id(head.id), current)
+}
+
+/// The element of a session on the left.
+#[must_use]
+pub(crate) fn row_id(session: SessionId) -> String {
+    format!("row-{session}")
+}
+
+/// One session that was found, as a line. It may stand on the left as well.
+#[must_use]
+pub(crate) fn found(head: &Head) -> Html {
+    line(head, format!("found-{}", head.id), None)
+}
+
+fn line(head: &Head, element: String, current: Option<SessionId>) -> Html {
     let state = head.state();
     let (glyph, word) = shown(state);
     Html::of_template(&Row {
+        element,
         id: head.id,
         title: title(head),
         folder: &head.folder,
@@ -133,6 +150,7 @@ struct Sessions {
 #[derive(Template)]
 #[template(path = "row.html")]
 struct Row<'a> {
+    element: String,
     id: SessionId,
     title: &'a str,
     folder: &'a str,

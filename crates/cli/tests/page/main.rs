@@ -15,6 +15,7 @@ mod forms;
 mod inert;
 mod kit;
 mod lasting;
+mod panel;
 mod reading;
 #[cfg(feature = "real-cli")]
 mod real;

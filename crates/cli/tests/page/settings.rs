@@ -21,8 +21,7 @@ async fn tokens_links_and_themes() {
             crate::support::ran(list.env("COUNTERSIGN_TOKEN", &secret)).code
         };
         assert_eq!(with_it(&page.served.borrow()), Some(0));
-        page.open("/settings").await;
-        page.has("table", "a robot").await;
+        page.has("#tokens", "a robot").await;
         browser.run("window.confirm = () => true").await;
         browser.click("[data-confirm*='a robot']").await;
         page.until(
@@ -84,7 +83,7 @@ async fn notifications_when_something_waits() {
         let session = page.served.borrow().session("Write one file.");
         page.has("title", "(1)").await;
         page.until("window.heard === 2").await;
-        page.has("#said", "Write one file. asks to use Write").await;
+        page.has("#said", "Write one file. asks: Write one.txt").await;
         let shown = browser
             .run_async(
                 "const done = arguments[arguments.length - 1];
@@ -98,7 +97,23 @@ async fn notifications_when_something_waits() {
             )
             .await;
         let to = format!("/sessions/{session}");
-        assert_eq!(shown, json!([["Write one file.", "asks to use Write", to]]));
+        assert_eq!(shown, json!([["Write one file.", "asks: Write one.txt", to]]));
+        // What somebody has answered is announced no more.
+        let asked = page.served.borrow().ask(&session);
+        page.served.borrow().ok(&["approve", &asked]);
+        let gone = browser
+            .run_async(
+                "const done = arguments[arguments.length - 1];
+                 const look = async () => {
+                   const registration = await navigator.serviceWorker.getRegistration();
+                   const shown = await registration.getNotifications();
+                   if (shown.length > 0) return setTimeout(look, 50);
+                   done(shown.length);
+                 };
+                 look();",
+            )
+            .await;
+        assert_eq!(gone, 0);
         // Nothing is kept by the worker: the page is always the server's.
         let kept = browser
             .run_async("const done = arguments[arguments.length - 1]; caches.keys().then(done)")

@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use crate::flows::SCRIPT;
+use crate::flows::{PICTURE, SCRIPT};
 use crate::kit::test;
 
 #[tokio::test]
@@ -93,6 +93,63 @@ async fn somebody_who_may_only_look_can_do_nothing() {
         );
         assert_eq!(page.browser.count(".card").await, 1);
         assert_eq!(page.file("one.txt"), None);
+    })
+    .await;
+}
+
+/// When somebody else answers what is open, the next one opens, and is new to the keys.
+#[tokio::test]
+async fn the_next_request_opens_when_another_is_answered_elsewhere() {
+    let name = "the_next_request_opens_when_another_is_answered_elsewhere";
+    test(name, SCRIPT, async |page| {
+        let browser = page.browser;
+        let first = page.served.borrow().session("Write one file.");
+        let first = page.served.borrow().ask(&first);
+        page.until("document.querySelectorAll('.card').length === 1").await;
+        page.served.borrow().session("Write another file.");
+        page.until("document.querySelectorAll('.card').length === 2").await;
+        assert_eq!(browser.count(".card[open]").await, 1);
+        browser.run("window.before = performance.now()").await;
+        page.served.borrow().ok(&["deny", &first]);
+        page.has(".closed", "Write one.txt").await;
+        page.until("document.querySelector('.card.current[open]')").await;
+        page.reads(".card h2", "another.txt").await;
+        let is_new = "return document.querySelector('.card').dataset.since > window.before";
+        assert_eq!(browser.run(is_new).await, true);
+    })
+    .await;
+}
+
+/// What was begun on the form for a new session is there when somebody comes back; pictures can be
+/// pasted and dropped.
+#[tokio::test]
+async fn a_session_that_is_begun_and_not_started_is_kept() {
+    test("a_session_that_is_begun_and_not_started_is_kept", SCRIPT, async |page| {
+        let browser = page.browser;
+        page.open("/new").await;
+        page.live().await;
+        page.write("[name=prompt]", "Just say hello.").await;
+        page.reload().await;
+        page.until("document.querySelector('[name=prompt]').value === 'Just say hello.'").await;
+        let come = |kind: &str, data: &str| {
+            format!(
+                "const bytes = Uint8Array.from(atob('{PICTURE}'), (c) => c.charCodeAt(0));
+                 const {data} = new DataTransfer();
+                 {data}.items.add(new File([bytes], 'one.png', {{ type: 'image/png' }}));
+                 const event = new {kind}({{ bubbles: true, cancelable: true, {data} }});
+                 document.querySelector('[name=prompt]').dispatchEvent(event);
+                 return [document.querySelector('[name=images]').files.length, event.defaultPrevented]"
+            )
+        };
+        let paste = come("(class extends ClipboardEvent { constructor(init) { super('paste', init); } })", "clipboardData");
+        assert_eq!(browser.run(&paste).await[0], 1);
+        let drop = come("(class extends DragEvent { constructor(init) { super('drop', init); } })", "dataTransfer");
+        assert_eq!(browser.run(&drop).await, json!([2, true]));
+        browser.click("#new-session button.primary").await;
+        page.says("Hello, whoever you are.").await;
+        page.until("document.querySelectorAll('.said img').length === 2").await;
+        page.open("/new").await;
+        page.until("document.querySelector('[name=prompt]').value === ''").await;
     })
     .await;
 }

@@ -213,7 +213,10 @@ function chooseCurrent() {
   if ($(".card.current")) return;
   const next = $(".card[open]") ?? $(".card");
   // Nobody has chosen it: it counts as new.
-  if (next) next.dataset.since = performance.now();
+  if (next) {
+    next.open = true;
+    next.dataset.since = performance.now();
+  }
   setCurrent(next);
 }
 

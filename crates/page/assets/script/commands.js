@@ -13,8 +13,10 @@ async function command(method, path, content, notYet = toast, key = newKey()) {
   }
 }
 
+// Words are kept; pictures are not.
 addEventListener("beforeunload", (event) => {
-  if (unsent > 0 || images.length > 0) event.preventDefault();
+  const chosen = $$("[name=images]").some((field) => field.files.length > 0 && field.checkVisibility());
+  if (unsent > 0 || images.length > 0 || chosen) event.preventDefault();
 });
 
 async function sent(method, path, content, notYet, key) {
@@ -79,10 +81,12 @@ async function picture(file) {
   return { media_type: file.type, data: btoa(text) };
 }
 
-function pictures(files) {
+function fitting(files) {
   const all = [...files];
   const fit = all.filter((file) => pictureKinds.includes(file.type));
   if (fit.length < all.length) toast("Only pictures can be sent: PNG, JPEG, GIF and WebP.");
-  return Promise.all(fit.map(picture));
+  return fit;
 }
+
+const pictures = (files) => Promise.all(fitting(files).map(picture));
 

@@ -27,7 +27,7 @@ function attached() {
 }
 
 async function attach(files) {
-  images.push(...(await pictures(files)));
+  images.push(...(await tried(() => pictures(files)) ?? []));
   attached();
 }
 
@@ -37,7 +37,7 @@ const saying = { content: "", key: "" };
 async function say(now) {
   const text = message.value;
   if (message.readOnly || (!text.trim() && images.length === 0)) return;
-  const wish = { text, images, ...(now && { now }) };
+  const wish = { text, images: [...images], ...(now && { now }) };
   const content = JSON.stringify(wish);
   if (saying.content !== content) Object.assign(saying, { content, key: newKey() });
   const said = $("#composer-said");
@@ -49,10 +49,11 @@ async function say(now) {
     saying.content = "";
     message.value = "";
     kept.set(`draft-${session}`, "");
-    images = [];
+    // One may have come meanwhile.
+    images = images.filter((image) => !wish.images.includes(image));
     attached();
     said.textContent = "";
-    followsEnd = true;
+    toEnd();
   } catch (problem) {
     said.textContent = problem.message;
   }
@@ -84,12 +85,30 @@ if (composer) {
   });
 }
 
-// What is dropped beside the composer is meant for it; elsewhere the browser would leave the page for it.
+// The field for pictures of the form that somebody is in.
+const pictureField = (element) => $("[name=images]", element.closest?.("form") ?? $("#new-session") ?? document.createElement("i"));
+
+function intoField(field, files) {
+  const all = new DataTransfer();
+  for (const file of [...field.files, ...fitting(files)]) all.items.add(file);
+  field.files = all.files;
+}
+
+document.addEventListener("paste", (event) => {
+  const { files } = event.clipboardData;
+  const field = files.length > 0 && pictureField(event.target);
+  if (field) intoField(field, files);
+});
+
+// What is dropped beside a form is meant for the page; else the browser would leave the page for it.
 for (const kind of ["dragover", "drop"]) {
   document.addEventListener(kind, (event) => {
     if (!event.dataTransfer?.types.includes("Files") || event.target.matches?.("[type=file]")) return;
     event.preventDefault();
-    if (kind === "drop" && composer) attach(event.dataTransfer.files);
+    if (kind === "dragover") return;
+    const field = pictureField(event.target);
+    if (field) intoField(field, event.dataTransfer.files);
+    else if (composer) attach(event.dataTransfer.files);
   });
 }
 

@@ -21,7 +21,11 @@ function connect() {
   if ($("#cards")) query.set("cards", cards.join(","));
   source = new EventSource(`/page/stream?${query}`);
   heardAt = Date.now();
-  source.addEventListener("beat", () => (heardAt = Date.now()));
+  source.addEventListener("beat", () => {
+    heardAt = Date.now();
+    // Some of what a tab shows changes without an event.
+    document.dispatchEvent(new Event("happened"));
+  });
   source.addEventListener("open", () => {
     attempts = 0;
     heardAt = Date.now();
@@ -166,8 +170,9 @@ function showCount(count) {
   }
 }
 
-function counted({ count, newest }) {
+function counted({ count, newest, gone }) {
   showCount(count);
+  settled(count === 0 ? undefined : gone);
   // Ids grow: what came while the page was not live is newer than what it knew.
   if (newest && newest.id > newestKnown) {
     if (waiting !== null) {
@@ -198,6 +203,13 @@ async function alarm(newest) {
     data: `/sessions/${newest.session}`,
     icon: "/assets/icon.svg",
   });
+}
+
+// What waits no more is announced no more; nor is anything, when nothing waits.
+async function settled(tag) {
+  if (tag === null) return;
+  const registration = await navigator.serviceWorker?.getRegistration().catch(() => null);
+  for (const shown of (await registration?.getNotifications({ tag })) ?? []) shown.close();
 }
 
 // A browser lets a page be heard once somebody has done something on it.

@@ -108,8 +108,10 @@ const operations = {
     const before = place.textContent;
     place.replaceChildren(parsed(patch.html));
     appeared(place);
-    // For whoever does not see that it has come to an end.
-    if (patch.id === "state" && place.textContent !== before) $("#said").textContent = `The session: ${place.textContent}`;
+    // For whoever does not see that it has come to an end. The sign before the word is not for reading.
+    if (patch.id === "state" && place.textContent !== before) {
+      $("#said").textContent = `The session: ${$(".state", place).lastChild.textContent.trim()}`;
+    }
   },
   remove({ id }) {
     document.getElementById(id)?.remove();
@@ -121,8 +123,8 @@ function apply(patches) {
   const height = scroll?.scrollHeight ?? 0;
   steadily(() => {
     for (const patch of patches) operations[patch.op]?.(patch);
+    chooseCurrent();
   });
-  chooseCurrent();
   if (!scroll) return;
   if (follow) {
     toEnd();

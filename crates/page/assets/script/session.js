@@ -44,8 +44,15 @@ const doings = {
   },
   async delete() {
     if (!confirm("Delete this session with everything in it? This cannot be undone.")) return;
-    await command("DELETE", at(""));
-    location.href = "/";
+    // That it is gone is no news here.
+    disconnect();
+    try {
+      await command("DELETE", at(""));
+      location.href = "/";
+    } catch (problem) {
+      connect();
+      throw problem;
+    }
   },
   stop: () => command("POST", at("/stop"), {}),
   resume: () => command("POST", at("/resume"), {}),
@@ -154,15 +161,36 @@ async function openTab(name) {
   const html = await loadTab(name);
   if (name !== tabShown()) return;
   showTab(html ?? "<p class=\"problem\">This cannot be loaded now. Choose the tab again.</p>");
+  panel.scrollTop = 0;
   panel.removeAttribute("aria-busy");
 }
 
 let lastTab = "";
 
+// What is in the tab now. What can be opened or filled in is the same element as before, and stays as
+// somebody has left it; what they read stays where it is.
 function showTab(html) {
   lastTab = html;
-  panel.replaceChildren(parsed(html));
+  const focus = document.activeElement;
+  const keeps = $$("[data-keep]", panel);
+  const read = keeps.find((element) => element.getBoundingClientRect().top >= panel.getBoundingClientRect().top);
+  const [top, place] = [panel.scrollTop, read?.getBoundingClientRect().top];
+  const fresh = parsed(html);
+  for (const old of keeps) $(`[data-keep="${old.dataset.keep}"]`, fresh)?.replaceWith(old);
+  panel.replaceChildren(fresh);
+  filterWire();
+  if (panel.contains(focus)) focus.focus({ preventScroll: true });
+  panel.scrollTop = top;
+  if (top > 0 && read?.isConnected) panel.scrollTop += read.getBoundingClientRect().top - place;
   appeared(panel);
+}
+
+// Somebody is about to do something there, or has marked a part of it.
+function isTabInUse() {
+  const marked = document.getSelection();
+  if (!marked.isCollapsed && panel.contains(marked.anchorNode)) return true;
+  const focus = document.activeElement;
+  return focus !== panel && panel.contains(focus) && !focus.closest("[data-keep]");
 }
 
 for (const tab of tabs) {
@@ -176,18 +204,22 @@ for (const tab of tabs) {
   });
 }
 
-// What happens changes what is in the tab. What somebody reads or filters stays.
+// What happens changes what is in the tab.
 let refreshing = 0;
-document.addEventListener("happened", () => {
+
+function refresh() {
   if (refreshing || !tabShown()) return;
   refreshing = setTimeout(async () => {
     refreshing = 0;
     const name = tabShown();
-    const html = name && (await loadTab(name));
-    const isInUse = $("details[open]", panel) || panel.contains(document.activeElement) || $("#wire-filter")?.value;
-    if (html && html !== lastTab && name === tabShown() && !isInUse) showTab(html);
+    if (!name) return;
+    const html = isTabInUse() ? null : await loadTab(name);
+    if (isTabInUse()) refresh();
+    else if (html && html !== lastTab && name === tabShown()) showTab(html);
   }, 1_000);
-});
+}
+
+document.addEventListener("happened", refresh);
 
 function side(shown) {
   body.classList.toggle("has-right", shown);
@@ -219,11 +251,12 @@ document.addEventListener("click", (event) => {
   );
 });
 
-document.addEventListener("input", (event) => {
-  if (event.target.id !== "wire-filter") return;
-  const wanted = event.target.value.toLowerCase();
+function filterWire() {
+  const wanted = $("#wire-filter")?.value.toLowerCase() ?? "";
   for (const line of $$(".wire li")) line.hidden = !line.textContent.toLowerCase().includes(wanted);
-});
+}
+
+document.addEventListener("input", (event) => event.target.id === "wire-filter" && filterWire());
 
 // What is pointed at may be in something that is closed, or in an older part.
 document.addEventListener("click", async (event) => {

@@ -20,21 +20,23 @@ $("#new-session")?.addEventListener("submit", async (event) => {
     ...(list("folders", /\n+/).length && { add_dirs: list("folders", /\n+/) }),
     limits: Object.fromEntries(Object.entries(limits).filter(([, limit]) => limit !== undefined)),
   };
-  const content = {
+  const wish = {
     folder: value("folder"),
     ...(value("prompt") && { prompt: form.elements.prompt.value }),
     ...(value("title") && { title: value("title") }),
     ...(value("model") && { model: value("model") }),
     ...(list("labels").length && { labels: list("labels") }),
     mode: value("mode"),
-    images: await pictures(form.elements.images.files),
     options,
   };
   try {
+    const content = { ...wish, images: await pictures(form.elements.images.files) };
     const made = await command("POST", "/sessions", content, (text) => {
       said.textContent = text;
     });
-    kept.set("folder", content.folder);
+    kept.set("folder", wish.folder);
+    kept.set("draft-new", "");
+    form.elements.images.value = "";
     location.href = `/sessions/${made.session}`;
   } catch (problem) {
     said.textContent = problem.message;
@@ -42,7 +44,12 @@ $("#new-session")?.addEventListener("submit", async (event) => {
   }
 });
 
-if ($("#new-session") && !$("#folder").value) $("#folder").value = kept.get("folder") ?? "";
+if ($("#new-session")) {
+  const { folder, prompt } = $("#new-session").elements;
+  folder.value ||= kept.get("folder") ?? "";
+  prompt.value ||= kept.get("draft-new") ?? "";
+  prompt.addEventListener("input", () => kept.set("draft-new", prompt.value));
+}
 
 $("#theme")?.addEventListener("change", (event) => {
   const theme = event.target.value;
@@ -79,6 +86,12 @@ $("#new-token")?.addEventListener("submit", (event) => {
     const shown = $("#made-token");
     shown.hidden = false;
     $("code", shown).textContent = made.secret;
+    form.reset();
+    const now = new DOMParser().parseFromString(await (await fetch("/settings")).text(), "text/html");
+    const list = $("#tokens", now);
+    if (!list) return;
+    $("#tokens").replaceWith(list);
+    appeared($("#tokens"));
   });
 });
 

@@ -16,6 +16,7 @@ pub(crate) use self::body::tidy;
 pub use self::line::Line;
 pub use self::result::Outcome;
 pub(crate) use self::talk::list;
+use crate::decision::Decided;
 use crate::render::{Html, json};
 
 /// How far a call has come.
@@ -74,15 +75,6 @@ impl Stage {
             Self::Unknown => "unknown",
         }
     }
-}
-
-/// What was decided about a call.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Decided {
-    /// In a few words, for its line; nothing if nobody was asked.
-    pub short: Option<String>,
-    /// With everything that was said.
-    pub whole: String,
 }
 
 /// A call of a tool.

@@ -18,11 +18,10 @@ use jiff::Timestamp;
 
 use self::input::Kind;
 pub use self::rules::Matched;
+use crate::decision::decided;
 use crate::render::code::Language;
 use crate::render::diff::Diff;
-use crate::render::words::within;
 use crate::render::{Html, markdown, visible};
-use crate::transcript::decided;
 
 /// Where a rule can be kept: what the CLI calls it, and what people do.
 const PLACES: [(&str, &str); 4] = [
@@ -94,7 +93,7 @@ impl Card<'_> {
     #[must_use]
     pub fn title(&self) -> String {
         match self.approval.kind {
-            ApprovalKind::Tool => tool::title(self),
+            ApprovalKind::Tool => tool::title(self.approval, &self.asker.folder),
             ApprovalKind::Plan => match self.approval.round {
                 Some(round) if round > 1 => format!("Plan, round {round}"),
                 _ => "Plan".to_owned(),
@@ -172,11 +171,11 @@ pub fn parked(is_parked: bool) -> Html {
     if is_parked { Html::of(words) } else { Html::new() }
 }
 
-/// What is asked, in a few words.
+/// That something is asked, in a few words that follow the title of the session.
 #[must_use]
-pub fn in_words(approval: &Approval) -> String {
+pub fn in_words(approval: &Approval, folder: &str) -> String {
     match approval.kind {
-        ApprovalKind::Tool => format!("asks to use {}", approval.tool),
+        ApprovalKind::Tool => format!("asks: {}", tool::about(approval, folder)),
         ApprovalKind::Plan => "has a plan".to_owned(),
         ApprovalKind::EnterPlan => "wants to plan first".to_owned(),
         ApprovalKind::Question => "has a question".to_owned(),
@@ -193,9 +192,17 @@ pub fn closed(approval: &Approval, asker: Option<&Asker>) -> Html {
         (None, Stage::Expired) => "Nobody answered in time; it was refused".to_owned(),
         (None, stage) => format!("It is {}", stage.name()),
     };
+    let folder = asker.map_or("", |asker| &asker.folder);
+    let about = match approval.kind {
+        ApprovalKind::Tool => tool::about(approval, folder),
+        ApprovalKind::Plan => "Plan".to_owned(),
+        ApprovalKind::EnterPlan => "Plan mode".to_owned(),
+        ApprovalKind::Question => "Question".to_owned(),
+        ApprovalKind::Elicitation => format!("Form of {}", approval.tool),
+    };
     Html::of_template(&Closed {
         id: crate::transcript::id("a", &approval.id.to_string()),
-        tool: &approval.tool,
+        about: visible::text_of(&about),
         title: asker.map(|asker| asker.title.as_str()),
         words: &words,
         why: approval.why.as_deref(),
@@ -260,14 +267,9 @@ struct Unreadable<'a> {
 #[template(path = "card/closed.html")]
 struct Closed<'a> {
     id: String,
-    tool: &'a str,
+    about: Html,
     title: Option<&'a str>,
     words: &'a str,
     why: Option<&'a str>,
     child: Option<String>,
-}
-
-/// A path as somebody in the folder of the session would write it.
-fn from_folder<'a>(asker: &Asker, path: &'a str) -> &'a str {
-    within(path, &asker.folder)
 }

@@ -6,18 +6,23 @@ use askama::Template;
 use countersign_policy::{Call, Place, notes};
 use countersign_protocol::ask::CanUseTool;
 use countersign_protocol::tool::ToolInput;
+use countersign_server::session::Approval;
 use serde_json::Value;
 
+use super::Card;
 use super::rules::{Suggestion, suggestions};
-use super::{Card, from_folder};
 use crate::call::of_server;
 use crate::render::code::{self, Language};
 use crate::render::diff::Diff;
+use crate::render::words::{short, within};
 use crate::render::{Html, json, visible};
 
-pub(super) fn title(card: &Card<'_>) -> String {
-    let Ok(request) = card.approval.permission() else { return card.approval.tool.clone() };
-    let path = |path: &str| from_folder(card.asker, path).to_owned();
+/// The longest command that stands in a line, in characters.
+const LONGEST: usize = 80;
+
+pub(super) fn title(approval: &Approval, folder: &str) -> String {
+    let Ok(request) = approval.permission() else { return approval.tool.clone() };
+    let path = |path: &str| within(path, folder).to_owned();
     match typed(&request) {
         ToolInput::Bash(_) => "Run a command".to_owned(),
         ToolInput::Edit(input) => format!("Edit {}", path(&input.file_path)),
@@ -31,6 +36,17 @@ pub(super) fn title(card: &Card<'_>) -> String {
             Some((server, tool)) => format!("{tool}, of the MCP server {server}"),
             None => format!("Use {}", request.tool_name),
         },
+    }
+}
+
+/// What is called, where the rest of the card is not seen.
+pub(super) fn about(approval: &Approval, folder: &str) -> String {
+    match approval.permission().map(|request| typed(&request)) {
+        Ok(ToolInput::Bash(input)) => format!("Run {}", short(&input.command, LONGEST)),
+        Ok(ToolInput::WebSearch(input)) => {
+            format!("Search the web for {}", short(&input.query, LONGEST))
+        }
+        _ => title(approval, folder),
     }
 }
 

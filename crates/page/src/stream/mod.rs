@@ -177,27 +177,32 @@ impl Viewer {
             ..ApprovalFilter::default()
         };
         let newest = self.api.service.hub().store().approvals(newest).await?;
-        self.count(newest.items.first()).await
+        self.count(newest.items.first(), None).await
     }
 
-    /// How much waits for a person.
-    async fn count(&mut self, newest: Option<&Approval>) -> Result<(), Problem> {
+    /// How much waits for a person; and what has come, or waits no more.
+    async fn count(
+        &mut self,
+        newest: Option<&Approval>,
+        gone: Option<ApprovalId>,
+    ) -> Result<(), Problem> {
         let store = self.api.service.hub().store();
         let count = store.count_open().await?;
         let newest = match newest {
             Some(approval) => {
                 let head = store.head(approval.session).await?;
-                let title = head.as_ref().map_or("", |head| title(head)).to_owned();
+                let folder = head.as_ref().map_or("", |head| &head.folder);
+                let title = head.as_ref().map_or("", |head| title(head));
                 Some(json!({
                     "id": approval.id,
                     "session": approval.session,
                     "title": title,
-                    "what": card::in_words(approval),
+                    "what": card::in_words(approval, folder),
                 }))
             }
             None => None,
         };
-        let data = json!({"count": count, "newest": newest}).to_string();
+        let data = json!({"count": count, "newest": newest, "gone": gone}).to_string();
         self.ready.push_back(Frame::new("inbox", &data));
         Ok(())
     }
@@ -209,22 +214,22 @@ impl Viewer {
                 let found = self.api.service.hub().store().approval(opened.approval).await?;
                 if let Some(approval) = found.filter(|found| found.stage == Stage::Open) {
                     self.opened(&approval).await?;
-                    self.count(Some(&approval)).await?;
+                    self.count(Some(&approval), None).await?;
                 }
             }
             Happening::ApprovalAnswered(answered) => {
                 self.ended(answered.approval).await?;
-                self.count(None).await?;
+                self.count(None, Some(answered.approval)).await?;
             }
             Happening::ApprovalClosed(closed) => {
                 self.ended(closed.approval).await?;
-                self.count(None).await?;
+                self.count(None, Some(closed.approval)).await?;
             }
             Happening::Deleted(_) => {
                 let gone = self.rows.gone(event.session);
                 self.send(&[gone]);
                 self.sync_cards().await?;
-                return self.count(None).await;
+                return self.count(None, None).await;
             }
             _ => {}
         }

@@ -10,7 +10,7 @@ use countersign_server::session::Head;
 use countersign_server::web::Problem;
 use tokio::time::Instant;
 
-use crate::rows::{self, Group};
+use crate::rows::{self, Group, row_id};
 use crate::transcript::Patch;
 use crate::views;
 
@@ -83,9 +83,4 @@ impl Rows {
         self.changed.remove(&session);
         Patch::Remove { id: row_id(session) }
     }
-}
-
-/// The element of a session on the left.
-fn row_id(session: SessionId) -> String {
-    format!("row-{session}")
 }

@@ -7,7 +7,8 @@ use jiff::Timestamp;
 use super::fold::Fold;
 use super::notes::Tone;
 use super::{Patch, id};
-use crate::call::{Call, Decided, Line, Stage};
+use crate::call::{Call, Line, Stage};
+use crate::decision::Decided;
 use crate::render::{Html, markdown};
 
 /// Something in a transcript.

@@ -25,7 +25,6 @@ pub(crate) use self::frames::{outcome, pictures};
 use self::item::{Item, What};
 pub use self::live::LIVE;
 use self::live::Live;
-pub use self::notes::decided;
 pub use self::patch::{Patch, id};
 use crate::call::{Call, Stage};
 use crate::render::Html;

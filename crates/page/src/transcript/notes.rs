@@ -2,12 +2,13 @@
 
 use countersign_protocol::permission::PermissionUpdate;
 use countersign_server::session::{
-    Answer, ApprovalEnd, ApprovalKind, By, CallOutcome, Event, Happening, Parent, PlanWay, TurnEnd,
+    Answer, ApprovalEnd, ApprovalKind, By, CallOutcome, Event, Happening, Parent, TurnEnd,
     TurnEnded, rule_text,
 };
 
 use super::Transcript;
-use crate::call::{Decided, Stage};
+use crate::call::Stage;
+use crate::decision::{Decided, decided};
 use crate::render::words::{cost, duration};
 
 /// How a line sounds.
@@ -49,9 +50,7 @@ impl Transcript {
                 self.approvals.insert(opened.approval, (opened.kind, call));
             }
             Happening::ApprovalAnswered(answered) => {
-                let short = deed(&answered.answer, &answered.by);
-                let whole = format!("{}.", decided(&answered.answer, &answered.by));
-                let decided = Decided { short: Some(begin_small(&short)), whole };
+                let decided = Decided::by_answer(&answered.answer, &answered.by);
                 let is_refused = matches!(
                     answered.answer,
                     Answer::Deny(_) | Answer::KeepPlanning(_) | Answer::Skip(_)
@@ -66,7 +65,7 @@ impl Transcript {
             }
             Happening::ToolDecided(tool) => {
                 let by = match &tool.by {
-                    By::Rule { rule } => Some(by_rule(rule, tool.outcome)),
+                    By::Rule { rule } => Some(Decided::by_rule(rule, tool.outcome)),
                     _ => None,
                 };
                 let stage = match tool.outcome {
@@ -172,76 +171,6 @@ fn turn(ended: &TurnEnded) -> Option<(Tone, String)> {
     }
     let tone = if matches!(ended.end, TurnEnd::Done) { Tone::Quiet } else { Tone::Bad };
     Some((tone, words))
-}
-
-/// What was decided, by whom, and what was said with it.
-#[must_use]
-pub fn decided(answer: &Answer, by: &By) -> String {
-    let deed = deed(answer, by);
-    let said = match answer {
-        Answer::Deny(deny) => deny.message.as_str(),
-        Answer::KeepPlanning(more) => more.feedback.as_str(),
-        Answer::Reply(reply) => reply.text.as_str(),
-        _ => "",
-    };
-    match said.trim() {
-        "" => deed,
-        said => format!("{deed}: “{said}”"),
-    }
-}
-
-/// What was decided, and by whom.
-fn deed(answer: &Answer, by: &By) -> String {
-    let who = match by {
-        By::Rule { rule } => format!("by the rule {rule}"),
-        By::Expiry => "because nobody answered in time".to_owned(),
-        other => format!("by {}", other.name()),
-    };
-    let what = match answer {
-        Answer::Allow(allow) if allow.input.is_some() => "Allowed with another input",
-        Answer::Allow(allow) if !allow.suggestions.is_empty() || !allow.rules.is_empty() => {
-            "Allowed, with a rule"
-        }
-        Answer::Allow(_) => "Allowed once",
-        Answer::Deny(deny) if deny.stop => "Denied and stopped",
-        Answer::Deny(_) => "Denied",
-        Answer::Plan(plan) => match (plan.choice, plan.plan.is_some()) {
-            (PlanWay::ClearContext, _) => "Plan approved, to be carried out in a new session",
-            (PlanWay::AcceptEdits, false) => "Plan approved, edits need no approval",
-            (PlanWay::AcceptEdits, true) => "Plan edited and approved, edits need no approval",
-            (PlanWay::ApproveManually, false) => "Plan approved, each edit is asked for",
-            (PlanWay::ApproveManually, true) => "Plan edited and approved, each edit is asked for",
-        },
-        Answer::KeepPlanning(_) => "Plan sent back",
-        Answer::Answers(_) => "Answered",
-        Answer::Reply(_) => "Replied",
-        Answer::Skip(_) => "Skipped",
-        Answer::Form(_) => "Form answered",
-    };
-    format!("{what} {who}")
-}
-
-/// That nobody was asked, and why not.
-fn by_rule(rule: &str, outcome: CallOutcome) -> Decided {
-    let did = match outcome {
-        CallOutcome::Ran | CallOutcome::Failed => "Ran without asking",
-        CallOutcome::Refused => "Refused without asking",
-        CallOutcome::Unknown => "Nobody was asked",
-    };
-    let whole = match (rule.strip_prefix("mode "), outcome) {
-        (Some(mode), _) => format!("{did}, in the mode {mode}."),
-        // What the CLI says of a refusal is a sentence, and not always a rule.
-        (None, CallOutcome::Refused) => format!("{did}: {rule}"),
-        (None, _) => format!("{did}, by the rule {rule}."),
-    };
-    Decided { short: None, whole }
-}
-
-/// Words that go on in the middle of a line.
-fn begin_small(words: &str) -> String {
-    let mut characters = words.chars();
-    let first = characters.next().map(char::to_lowercase);
-    first.into_iter().flatten().chain(characters).collect()
 }
 
 /// What a change of the permissions is, in words.

@@ -8,7 +8,7 @@ use axum::response::Response;
 use countersign_server::access::Read;
 use countersign_server::api::Api;
 use countersign_server::id::SessionId;
-use countersign_server::session::By;
+use countersign_server::session::{Answer, By};
 use countersign_server::store::{AuditEntry, AuditFilter};
 use countersign_server::web::Problem;
 use http::HeaderMap;
@@ -18,15 +18,35 @@ use serde_json::Value;
 
 use super::{Frame, shown};
 use crate::chart::{self, Bars};
+use crate::decision::in_words;
 use crate::render::words::short;
 use crate::render::{Html, json};
 
 /// How many are on a page.
 const LISTED: usize = 100;
 
-/// How many days the chart has, and how many entries are looked at for it.
+/// The longest line of an entry, in characters.
+const LONGEST: usize = 120;
+
+/// How many days the charts have, and how many entries are looked at for them.
 const DAYS: i64 = 14;
 const CHARTED: usize = 20_000;
+
+/// What people look for in it: the kind of its entries, and words.
+const KINDS: [(&str, &str); 12] = [
+    ("approval.answered", "Answers"),
+    ("tool.decided", "Calls that nobody was asked about"),
+    ("approval.closed", "Requests that nobody answered"),
+    ("message.queued", "Messages"),
+    ("mode.wanted", "Changes of the mode"),
+    ("rules.changed", "Changes of the rules"),
+    ("turn.interrupt_asked", "Turns that were stopped"),
+    ("session.created", "New sessions"),
+    ("session.deleted", "Deleted sessions"),
+    ("token.created", "New tokens"),
+    ("browser.signed_in", "Browsers that were let in"),
+    ("login_link.created", "Links that let a browser in"),
+];
 
 #[derive(Debug, Deserialize)]
 pub(super) struct Wanted {
@@ -52,15 +72,15 @@ pub(super) async fn page(
         ..AuditFilter::default()
     };
     let found = api.service.hub().store().audit(filter).await?;
-    let (by_day, by_tool) = decisions(&api, wanted.session).await?;
+    let charts = charts(&api, wanted.session).await?;
     Ok(shown(&Audit {
         frame,
         session: wanted.session.map(|session| session.to_string()),
+        is_known: KINDS.iter().any(|(known, _)| *known == kind),
         kind,
         entries: found.items.iter().map(entry).collect(),
         next: found.next,
-        by_day,
-        by_tool,
+        charts,
     }))
 }
 
@@ -68,10 +88,7 @@ pub(super) async fn page(
 const OUTCOMES: [&str; 4] = ["allowed by hand", "ran by rule or mode", "refused", "other"];
 
 /// Decisions by day, and by tool; of one session, or of all.
-async fn decisions(
-    api: &Api,
-    session: Option<SessionId>,
-) -> Result<(Option<Html>, Option<Html>), Problem> {
+async fn charts(api: &Api, session: Option<SessionId>) -> Result<Option<Charts>, Problem> {
     let now = Timestamp::now();
     let since = now.checked_sub((DAYS * 24).hours()).unwrap_or(now);
     let mut days: BTreeMap<String, [u64; 4]> = BTreeMap::new();
@@ -91,7 +108,7 @@ async fn decisions(
         };
         let page = api.service.hub().store().audit(filter).await?;
         for entry in &page.items {
-            let Some((tool, outcome)) = decision(entry) else { continue };
+            let Some((tool, outcome)) = charted(entry) else { continue };
             let day = entry.at.strftime("%m-%d").to_string();
             for count in
                 [days.get_mut(&day), Some(tools.entry(tool).or_default())].into_iter().flatten()
@@ -108,7 +125,7 @@ async fn decisions(
         }
     }
     if tools.is_empty() {
-        return Ok((None, None));
+        return Ok(None);
     }
     let mut tools: Vec<(String, [u64; 4])> = tools.into_iter().collect();
     tools.sort_by_key(|(_, counts)| std::cmp::Reverse(counts.iter().sum::<u64>()));
@@ -116,11 +133,12 @@ async fn decisions(
     let by_day =
         Bars { title: "Decisions by day", names: OUTCOMES, bars: days.into_iter().collect() };
     let by_tool = Bars { title: "Decisions by tool", names: OUTCOMES, bars: tools };
-    Ok((Some(chart::columns(&by_day)), Some(chart::rows(&by_tool))))
+    let left_out = after.is_some().then_some(CHARTED);
+    Ok(Some(Charts { by_day: chart::columns(&by_day), by_tool: chart::rows(&by_tool), left_out }))
 }
 
 /// The tool that something was decided about, and which outcome it is.
-fn decision(entry: &AuditEntry) -> Option<(String, usize)> {
+fn charted(entry: &AuditEntry) -> Option<(String, usize)> {
     let detail = json::value(&entry.detail)?;
     let what = detail.get("what")?;
     let text = |name: &str| what.get(name).and_then(Value::as_str);
@@ -170,14 +188,16 @@ fn entry(entry: &AuditEntry) -> Entry {
     let inside = detail.get("what").unwrap_or(&Value::Null);
     let text = |name: &str| inside.get(name).and_then(Value::as_str).unwrap_or_default();
     let asked = detail.get("tool").and_then(Value::as_str).unwrap_or_default();
-    let what = [asked, text("tool"), text("title"), text("name"), text("outcome")];
+    let answer = inside.get("answer").and_then(|answer| Answer::deserialize(answer).ok());
+    let answer = answer.map(|answer| in_words(&answer)).unwrap_or_default();
+    let what = [asked, text("tool"), text("title"), text("name"), text("outcome"), &answer];
     let what = what.into_iter().filter(|text| !text.is_empty()).collect::<Vec<_>>().join(" · ");
     Entry {
         at: entry.at,
         kind: entry.kind.clone(),
         who,
         from,
-        what: short(&what, 80),
+        what: short(&what, LONGEST),
         session: entry.session.map(|session| session.to_string()),
         detail: crate::call::tidy(&detail),
     }
@@ -189,8 +209,33 @@ struct Audit {
     frame: Frame,
     session: Option<String>,
     kind: String,
+    /// Whether it is one of those that are named.
+    is_known: bool,
     entries: Vec<Entry>,
     next: Option<String>,
-    by_day: Option<Html>,
-    by_tool: Option<Html>,
+    charts: Option<Charts>,
+}
+
+struct Charts {
+    by_day: Html,
+    by_tool: Html,
+    /// How many entries were looked at, if there are more.
+    left_out: Option<usize>,
+}
+
+#[cfg(test)]
+mod tests {
+    use countersign_server::session::Happening;
+
+    use super::*;
+
+    #[test]
+    fn what_can_be_chosen_happens() {
+        let is_of_access = |kind: &str| {
+            ["token.", "browser.", "login_link."].iter().any(|start| kind.starts_with(start))
+        };
+        for (kind, words) in KINDS {
+            assert!(Happening::KINDS.contains(&kind) || is_of_access(kind), "{kind}: {words}");
+        }
+    }
 }

@@ -22,12 +22,12 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 
 use crate::chart::{self, Trend};
+use crate::decision::decided;
 use crate::past::{self, Todo};
 use crate::render::code::Language;
 use crate::render::diff::Diff;
 use crate::render::words::{cost, count, tokens, within};
 use crate::render::{Html, code, markdown};
-use crate::transcript::decided;
 use crate::window::Window;
 
 /// How many events are read at once for an export.
@@ -224,7 +224,7 @@ async fn details(api: &Api, head: &Head) -> Result<Html, Problem> {
         Process::Alive { process, version, .. } => {
             (process.map(|process| process.pid().to_string()), version.clone())
         }
-        _ => (None, None),
+        _ => (None, last_version(api, head.id).await?),
     };
     let live = api.service.hub().alive(head.id);
     let parent = head.parent.as_ref().map(|parent| parent.session().to_string());
@@ -249,6 +249,16 @@ async fn details(api: &Api, head: &Head) -> Result<Html, Problem> {
     }))
 }
 
+/// The version of the CLI when a session last had a process.
+async fn last_version(api: &Api, session: SessionId) -> Result<Option<String>, Problem> {
+    let store = api.service.hub().store();
+    let started = store.events_of(session, &["process.started"], i64::MAX as u64, 1).await?;
+    Ok(started.first().and_then(|event| match &event.happening {
+        Happening::ProcessStarted(started) => started.version.clone(),
+        _ => None,
+    }))
+}
+
 /// Where a rule came from, in words.
 const fn source(source: RuleSource) -> &'static str {
     match source {
@@ -263,14 +273,16 @@ const fn source(source: RuleSource) -> &'static str {
 async fn wire(api: &Api, head: &Head) -> Result<Html, Problem> {
     let kept = api.service.hub().wire(head.id);
     if !kept.lines.is_empty() {
-        let line = |line: &WireLine| Wired {
+        let line = |(number, line): (u64, &WireLine)| Wired {
+            number,
             at: line.at,
             way: if line.to_cli { ("→", "to the CLI") } else { ("←", "from the CLI") },
             kind: kind(&serde_json::from_str(&line.text).unwrap_or(Value::Null)),
             raw: line.text.clone(),
             left_out: line.left_out,
         };
-        let lines = kept.lines.iter().rev().map(line).collect();
+        let lines = (kept.earlier..).zip(&kept.lines).map(line);
+        let lines = lines.collect::<Vec<_>>().into_iter().rev().collect();
         let (earlier, pieces) = (kept.earlier, kept.pieces);
         return Ok(Html::of_template(&Wire { lines, earlier, pieces, is_of_log: false }));
     }
@@ -281,6 +293,7 @@ async fn wire(api: &Api, head: &Head) -> Result<Html, Problem> {
         Happening::Frame(frame) => {
             let value: Value = frame.line.decode().unwrap_or(Value::Null);
             Some(Wired {
+                number: event.seq,
                 at: event.at,
                 way: ("←", "from the CLI"),
                 kind: kind(&value),
@@ -387,6 +400,8 @@ struct Details<'a> {
 }
 
 struct Wired {
+    /// Which line it is, of those of its kind.
+    number: u64,
     at: Timestamp,
     /// Where it went: a sign, and words.
     way: (&'static str, &'static str),

@@ -99,10 +99,19 @@ impl Frame {
     }
 }
 
-/// The sessions that stand on the left.
+/// The sessions that stand on the left: the latest, and all that wait for a person, however long.
 pub(crate) async fn listed(api: &Api) -> Result<Page<Arc<Head>>, Problem> {
+    let store = api.service.hub().store();
     let filter = SessionFilter { archived: Some(false), limit: LISTED, ..SessionFilter::default() };
-    Ok(api.service.hub().store().sessions(filter).await?)
+    let mut listed = store.sessions(filter.clone()).await?;
+    if listed.next.is_some() {
+        let waiting = SessionFilter { states: vec![State::Waiting, State::Parked], ..filter };
+        let waiting = store.sessions(waiting).await?.items;
+        let is_listed = |head: &Head| listed.items.iter().any(|listed| listed.id == head.id);
+        let older: Vec<_> = waiting.into_iter().filter(|head| !is_listed(head)).collect();
+        listed.items.extend(older);
+    }
+    Ok(listed)
 }
 
 /// The theme that somebody chose.

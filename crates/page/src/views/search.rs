@@ -42,7 +42,7 @@ pub(super) async fn page(
         ..SessionFilter::default()
     };
     let found = api.service.hub().store().sessions(filter).await?;
-    let rows = found.items.iter().map(|head| rows::row(head, None)).collect();
+    let rows = found.items.iter().map(|head| rows::found(head)).collect();
     Ok(shown(&Search { frame, words, in_archive, rows, next: found.next }))
 }
 

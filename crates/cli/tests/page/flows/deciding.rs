@@ -79,7 +79,7 @@ pub(crate) async fn edited_and_allowed(page: &Page<'_>) {
     page.decide("allow").await;
     page.says("The file is written.").await;
     assert_eq!(page.file("thing.txt").as_deref(), Some("the right thing"));
-    page.has("#transcript .call .word", "Allowed with another input").await;
+    page.has("#transcript .call .word", "allowed with another input").await;
     page.is_the_same_when_loaded().await;
 }
 
