@@ -164,7 +164,7 @@ async fn the_audit_says_what_was_decided() {
             .await;
         page.until("location.search.includes('approval.answered')").await;
         page.reads("td", "Denied").await;
-        assert_eq!(page.browser.count("tbody tr").await, 1);
+        assert_eq!(page.browser.count("td details").await, 1);
         page.until("document.querySelector('[name=kind]').value === 'approval.answered'").await;
         // One that has no name here can be asked for by its address.
         page.open("/audit?kind=session.renamed").await;
