@@ -261,3 +261,13 @@ async fn every_view_is_fit_on_a_phone() {
     })
     .await;
 }
+
+#[tokio::test]
+async fn every_view_is_fit_on_a_phone_in_the_dark() {
+    test_on("every_view_is_fit_on_a_phone_in_the_dark", with_a_form(RICH), async |page| {
+        page.browser.prefer(Scheme::Dark).await;
+        page.browser.be_a_phone(390, 844).await;
+        all_are_fit(page, "phone-dark").await;
+    })
+    .await;
+}

@@ -64,7 +64,13 @@ pub(super) fn body(call: &Call, folder: &str) -> Html {
         }
         ToolInput::AskUserQuestion(input) => talk::questions(&input, outcome),
         ToolInput::Agent(input) => {
-            let report = outcome.map(|outcome| markdown::html(&outcome.text));
+            // What the CLI says of one that goes on is meant for the model alone.
+            let report = outcome.map(|outcome| match outcome.is_in_background() {
+                true => Html::of(
+                    "It works in the background, and reports to the model when it is done.",
+                ),
+                false => markdown::html(&outcome.text),
+            });
             Agent { prompt: markdown::html(&input.prompt), report }.html()
         }
         ToolInput::WebSearch(input) => search(call, &input),

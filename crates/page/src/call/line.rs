@@ -52,7 +52,11 @@ pub(super) fn line(call: &Call, folder: &str) -> Line {
         ToolInput::Glob(input) => code("Find", &input.pattern),
         ToolInput::WebFetch(input) => words("Fetch", &input.url),
         ToolInput::WebSearch(input) => words("Search the web for", &input.query),
-        ToolInput::Agent(input) => words("Agent", &input.description),
+        ToolInput::Agent(input) => {
+            let goes_on = call.outcome.as_ref().is_some_and(super::Outcome::is_in_background);
+            let extent = if goes_on { "in the background" } else { "" };
+            words("Agent", &input.description).with(extent.to_owned())
+        }
         ToolInput::TodoWrite(input) => {
             let done =
                 input.todos.iter().filter(|todo| todo.status.as_str() == "completed").count();

@@ -65,6 +65,12 @@ impl Outcome {
         self.details.get(name)?.as_str()
     }
 
+    /// Whether it is an agent that goes on by itself.
+    #[must_use]
+    pub fn is_in_background(&self) -> bool {
+        self.detail("status") == Some("async_launched")
+    }
+
     /// All that it says: what a command wrote, what a file has, or what the model was told.
     #[must_use]
     pub fn whole(&self) -> String {

@@ -23,7 +23,7 @@ fn with(tool: &str, input: &Value, result: Happening) -> String {
 
 #[test]
 fn each_for_what_it_is() {
-    let cases: [(&str, Value, &str, Value, &[&str]); 13] = [
+    let cases: [(&str, Value, &str, Value, &[&str]); 14] = [
         (
             "Bash",
             json!({"command": "make", "description": "Build it"}),
@@ -110,6 +110,17 @@ fn each_for_what_it_is() {
             json!({}),
             &["New todo Mend it", "All of it"],
         ),
+        (
+            "Agent",
+            json!({"description": "Look around", "prompt": "Look **well**", "subagent_type": "x"}),
+            "Async agent launched successfully. (This tool result is internal metadata.)",
+            json!({"isAsync": true, "status": "async_launched", "agentId": "a1"}),
+            &[
+                "Agent Look around in the background",
+                "Look well",
+                "It works in the background, and",
+            ],
+        ),
         ("Novelty", json!({"a": [1]}), "well", json!({}), &["Novelty", "\"a\"", "well"]),
         (
             "Read",
@@ -125,7 +136,7 @@ fn each_for_what_it_is() {
             let squeezed = |text: &str| text.replace(' ', "");
             assert!(squeezed(&shown).contains(&squeezed(words)), "{tool}: {words}: {shown}");
         }
-        assert!(!shown.contains("javascript:"), "{shown}");
+        assert!(!shown.contains("javascript:") && !shown.contains("metadata"), "{shown}");
     }
 }
 
