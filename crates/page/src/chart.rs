@@ -3,6 +3,7 @@
 use jiff::Timestamp;
 
 use crate::render::Html;
+use crate::render::words::short;
 
 /// Bars of several parts each.
 #[derive(Debug)]
@@ -15,6 +16,9 @@ pub(crate) struct Bars {
     pub(crate) bars: Vec<(String, [u64; 4])>,
 }
 
+/// The longest name beside a bar, in characters.
+const LONGEST: usize = 20;
+
 const PART: [&str; 4] = ["b0", "b1", "b2", "b3"];
 
 /// Bars that stand beside each other, as for days.
@@ -25,7 +29,7 @@ pub(crate) fn columns(bars: &Bars) -> Html {
     let width = 44 * bars.bars.len() as u64 + 40;
     let mut html = Html::new();
     open(&mut html, bars.title, width, HEIGHT + 26);
-    html.tag("<text x=\"0\" y=\"10\">").number(most).tag("</text>");
+    html.tag("<text x=\"0\" y=\"14\">").number(most).tag("</text>");
     line(&mut html, [34, HEIGHT, width, HEIGHT]);
     for (number, (name, parts)) in bars.bars.iter().enumerate() {
         let x = 40 + 44 * number as u64;
@@ -35,8 +39,10 @@ pub(crate) fn columns(bars: &Bars) -> Html {
             y = y.saturating_sub(height);
             rectangle(&mut html, class, [x, y, 30, height]);
         }
-        html.tag("<text x=\"").number(x).tag("\" y=\"").number(HEIGHT + 16).tag("\">");
-        html.text(name).tag("</text>");
+        // Where there is little room, every other name is left out. The last one stays.
+        let is_spare = (bars.bars.len() - number).is_multiple_of(2);
+        html.tag(if is_spare { "<text class=\"spare\" x=\"" } else { "<text x=\"" });
+        html.number(x).tag("\" y=\"").number(HEIGHT + 16).tag("\">").text(name).tag("</text>");
     }
     close(&mut html, bars);
     html
@@ -52,7 +58,11 @@ pub(crate) fn rows(bars: &Bars) -> Html {
     open(&mut html, bars.title, WIDTH, 24 * bars.bars.len() as u64 + 8);
     for (number, (name, parts)) in bars.bars.iter().enumerate() {
         let y = 24 * number as u64 + 4;
-        html.tag("<text x=\"0\" y=\"").number(y + 13).tag("\">").text(name).tag("</text>");
+        html.tag("<text x=\"0\" y=\"")
+            .number(y + 13)
+            .tag("\">")
+            .text(&short(name, LONGEST))
+            .tag("</text>");
         let mut x = NAMES;
         for (part, class) in parts.iter().zip(PART) {
             let width = part * (WIDTH - NAMES - 50) / most;
@@ -144,10 +154,9 @@ fn label(html: &mut Html, x: f64, y: f64, words: &str) {
 }
 
 fn open(html: &mut Html, title: &str, width: u64, height: u64) {
-    html.tag("<svg class=\"chart\" role=\"img\" viewBox=\"0 0 ")
-        .number(width)
-        .tag(" ")
-        .number(height);
+    // On a phone it is made smaller than it is written, and its words with it.
+    html.tag(if width > 500 { "<svg class=\"chart wide\"" } else { "<svg class=\"chart\"" });
+    html.tag(" role=\"img\" viewBox=\"0 0 ").number(width).tag(" ").number(height);
     html.tag("\" aria-label=\"").text(title).tag("\">");
 }
 

@@ -7,6 +7,7 @@ use countersign_server::session::{
 };
 
 use super::Transcript;
+use super::item::What;
 use crate::call::Stage;
 use crate::decision::{Decided, decided};
 use crate::render::words::{cost, duration};
@@ -35,7 +36,8 @@ impl Tone {
 impl Transcript {
     /// What happens, if it is worth a line.
     pub(super) fn note(&mut self, happening: &Happening, event: &Event) {
-        if let Some((tone, text)) = words(happening).filter(|_| !self.is_on_a_call(happening)) {
+        let is_said = self.is_on_a_call(happening) || self.is_said_of_the_process(happening);
+        if let Some((tone, text)) = words(happening).filter(|_| !is_said) {
             self.add_note(tone, &text, event);
         }
         self.about_calls(happening);
@@ -83,6 +85,13 @@ impl Transcript {
             Happening::ApprovalClosed(closed) => drop(self.approvals.remove(&closed.approval)),
             _ => {}
         }
+    }
+
+    /// Whether the line before it says of the process what this says of the session.
+    fn is_said_of_the_process(&self, happening: &Happening) -> bool {
+        let Happening::Failed(failed) = happening else { return false };
+        let last = self.top.last().and_then(|last| self.item(*last));
+        matches!(last.map(|last| &last.what), Some(What::Note(Tone::Bad, text)) if text.ends_with(&failed.why))
     }
 
     /// Whether it stands on the line of a call already.

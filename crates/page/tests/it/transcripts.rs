@@ -160,6 +160,24 @@ fn of_a_call_that_was_cut_off() {
     assert!(html.contains("not known whether it ran"), "{html}");
 }
 
+/// What the process says of its end is not said again of the session.
+#[test]
+fn of_a_session_that_failed() {
+    let ended = json!({"generation": 1, "why": "there is no CLI", "failed": true});
+    let failed = |why: &str| read_happening("session.failed", &json!({"why": why}));
+    let count = |why: &str| {
+        let events = log([read_happening("process.ended", &ended), failed(why)]);
+        is_the_same(&events);
+        whole(&events).matches("there is no CLI").count()
+    };
+    assert_eq!(count("there is no CLI"), 1);
+    assert_eq!(count("it has failed too often: there is no CLI"), 2);
+}
+
+fn read_happening(kind: &str, body: &serde_json::Value) -> Happening {
+    Happening::read(kind, &body.to_string()).unwrap()
+}
+
 /// A fold says what it is about, and what in it is not as it should be.
 #[test]
 fn of_what_folds_say() {
@@ -186,16 +204,14 @@ fn of_what_was_decided() {
     let long = "why ".repeat(125);
     let told = long.trim();
     let by = json!({"kind": "person", "name": "ada", "token": uuid(), "from": "127.0.0.1"});
-    let happening =
-        |kind: &str, body: serde_json::Value| Happening::read(kind, &body.to_string()).unwrap();
-    let opened = happening(
+    let opened = read_happening(
         "approval.opened",
-        json!({"approval": approval, "kind": "tool", "tool": "Bash", "tool_use_id": "c1",
+        &json!({"approval": approval, "kind": "tool", "tool": "Bash", "tool_use_id": "c1",
             "request": {}, "generation": 1}),
     );
-    let answered = happening(
+    let answered = read_happening(
         "approval.answered",
-        json!({"approval": approval, "answer": {"deny": {"message": told}}, "by": by}),
+        &json!({"approval": approval, "answer": {"deny": {"message": told}}, "by": by}),
     );
     let events = log([
         call(None, "c1", "Bash", &json!({"command": "make"})),
