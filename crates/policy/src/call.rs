@@ -50,13 +50,22 @@ impl<'a> Call<'a> {
 /// Where a call is made.
 #[derive(Clone, Copy, Debug)]
 pub struct Place<'a> {
-    /// The folder of the session.
+    /// The folder of the session: what is not in it is outside, wherever the call is made.
     pub folder: &'a Path,
+    /// The folder that it is made in, from which paths are taken. A command may have left that of the
+    /// session.
+    pub here: &'a Path,
     /// The home folder of whoever runs it, where it is known.
     pub home: Option<&'a Path>,
 }
 
-impl Place<'_> {
+impl<'a> Place<'a> {
+    /// In the folder of the session.
+    #[must_use]
+    pub const fn new(folder: &'a Path, home: Option<&'a Path>) -> Self {
+        Self { folder, here: folder, home }
+    }
+
     /// The path as it is from the root, without looking whether it is there. None where it begins in a
     /// home folder that is not known.
     #[must_use]
@@ -64,12 +73,12 @@ impl Place<'_> {
         let joined = match path.strip_prefix('~') {
             Some("") => self.home?.to_owned(),
             Some(rest) if rest.starts_with('/') => self.home?.join(rest.trim_start_matches('/')),
-            _ => self.folder.join(path),
+            _ => self.here.join(path),
         };
         Some(normal(&joined))
     }
 
-    /// Whether a path is in the folder, or is the folder.
+    /// Whether a path is in the folder of the session, or is that folder.
     #[must_use]
     pub fn is_inside(&self, path: &Path) -> bool {
         path.starts_with(normal(self.folder))
@@ -97,7 +106,7 @@ mod tests {
 
     #[test]
     fn paths_are_taken_from_the_folder_and_from_the_home() {
-        let place = Place { folder: Path::new("/project/a"), home: Some(Path::new("/home/me")) };
+        let place = Place::new(Path::new("/project/a"), Some(Path::new("/home/me")));
         let absolute = |path| place.absolute(path).unwrap().display().to_string();
         assert_eq!(absolute("b"), "/project/a/b");
         assert_eq!(absolute("./b/../c"), "/project/a/c");
@@ -109,5 +118,9 @@ mod tests {
         assert!(place.is_inside(Path::new("/project/a")));
         assert!(place.is_inside(Path::new("/project/a/b")));
         assert!(!place.is_inside(Path::new("/project/ab")));
+        let elsewhere = Place { here: Path::new("/srv"), ..place };
+        assert_eq!(elsewhere.absolute("b").unwrap(), Path::new("/srv/b"));
+        assert!(elsewhere.is_inside(Path::new("/project/a")));
+        assert!(!elsewhere.is_inside(Path::new("/srv")));
     }
 }

@@ -15,7 +15,7 @@
 //! use countersign_policy::{Call, Place, Rule, notes};
 //! use serde_json::json;
 //!
-//! let place = Place { folder: Path::new("/project"), home: None };
+//! let place = Place::new(Path::new("/project"), None);
 //! let input = json!({"command": "npm test && rm -rf /srv/data"});
 //! let call = Call { tool: "Bash", input: &input };
 //!

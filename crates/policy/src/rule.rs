@@ -150,7 +150,7 @@ mod tests {
     use super::*;
 
     fn place() -> Place<'static> {
-        Place { folder: Path::new("/project"), home: Some(Path::new("/home/me")) }
+        Place::new(Path::new("/project"), Some(Path::new("/home/me")))
     }
 
     #[track_caller]

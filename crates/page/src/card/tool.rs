@@ -57,7 +57,10 @@ pub(super) fn html(card: &Card<'_>) -> Html {
     let Some((input, is_whole)) = json::read(request.input.as_str()) else {
         return Html::of_template(&super::Unreadable { request: card.approval.request.as_str() });
     };
-    let place = Place { folder: Path::new(card.folder), home: card.home };
+    // Rules are about the folder of the session, and so is what is outside of it. Where the command runs
+    // can be another one.
+    let session = Place::new(Path::new(&card.asker.folder), card.home);
+    let place = Place { here: Path::new(card.folder), ..session };
     let mut notes = notes(&Call { tool: &request.tool_name, input: &input }, &place);
     if visible::has_hidden(request.input.as_str()) {
         notes.insert(0, visible::note());
@@ -77,12 +80,7 @@ pub(super) fn html(card: &Card<'_>) -> Html {
         rest,
         folder: visible::text_of(card.folder),
         notes: notes.collect(),
-        // Rules are about the folder that the session was started in.
-        suggestions: suggestions(
-            &request,
-            card.before,
-            &Place { folder: Path::new(&card.asker.folder), ..place },
-        ),
+        suggestions: suggestions(&request, card.before, &session),
         editable: editable(&request, &input),
         refuse_first: request.default_to_no == Some(true),
     })

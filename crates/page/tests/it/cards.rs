@@ -74,6 +74,13 @@ fn what_cannot_be_shown_cannot_be_allowed() {
 fn the_folder_is_the_one_of_the_call() {
     let card = tool("Bash", r#"{"command":"rm -rf ../x"}"#);
     assert!(card.contains("in <code>/project/inner</code>"), "{card}");
+    // What is outside is outside of the folder of the session.
+    let outside = "class=\"outside\"";
+    assert!(!card.contains(outside), "{card}");
+    let card = tool("Bash", r#"{"command":"rm -rf ../../x"}"#);
+    assert!(card.contains(outside), "{card}");
+    let card = tool("Write", r#"{"file_path":"/project/x","content":"y"}"#);
+    assert!(!card.contains(outside), "{card}");
 }
 
 #[test]

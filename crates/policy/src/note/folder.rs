@@ -107,7 +107,7 @@ impl<'a> Folders<'a> {
     pub(super) fn new(place: &'a Place<'a>, line: &Line) -> Self {
         let sets = |name: &str| line.sets.iter().any(|set| set == name);
         let moves = |name: &str| matches!(name, "cd" | "pushd" | "popd");
-        let begin = Some(normal(place.folder));
+        let begin = Some(normal(place.here));
         Self {
             place,
             // A path that is in no folder that could be known.
@@ -248,7 +248,7 @@ impl<'a> Folders<'a> {
 
     /// Where a path is, in the worst case.
     pub(super) fn place_of(&self, path: &Word, folder: Option<&Word>) -> Where {
-        let here = Some(self.place.folder.to_owned());
+        let here = Some(self.place.here.to_owned());
         let mut from: Vec<&Folder> = self.state.now.iter().chain(&self.state.failed).collect();
         if from.is_empty() {
             from.push(&here);

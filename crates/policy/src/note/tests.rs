@@ -6,7 +6,7 @@ use serde_json::json;
 use super::*;
 
 fn place() -> Place<'static> {
-    Place { folder: Path::new("/project"), home: Some(Path::new("/home/me")) }
+    Place::new(Path::new("/project"), Some(Path::new("/home/me")))
 }
 
 fn dangers(command: &str) -> Vec<Danger> {

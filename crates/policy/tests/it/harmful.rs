@@ -4,7 +4,7 @@ use std::path::Path;
 
 use countersign_policy::Place;
 
-use crate::{check, dangers};
+use crate::{check, dangers, place};
 
 /// The program is found behind others, whatever their options are.
 #[test]
@@ -403,10 +403,43 @@ fn what_runs_later() {
 /// The page does not know the home folder.
 #[test]
 fn what_is_in_an_unknown_home_is_outside() {
-    let place = Place { folder: Path::new("/project"), home: None };
+    let place = Place::new(Path::new("/project"), None);
     for line in ["echo x >> ~/.bashrc", "echo x >> $HOME/y", "cd; touch x", "cd ~/a/.. && touch x"]
     {
         assert_eq!(dangers(line, &place), "outside", "{line}");
+    }
+}
+
+/// A command may have left the folder of the session, or be in a folder of it.
+#[test]
+fn what_is_outside_is_so_wherever_a_command_runs() {
+    let elsewhere = Place { here: Path::new("/srv/other"), ..place() };
+    for (line, expected) in [
+        ("touch x", "outside"),
+        ("echo x > y", "outside"),
+        ("rm -rf x", "deletes outside"),
+        ("rm -rf /project/build", "deletes"),
+        ("touch /project/x", ""),
+        ("cd /project && touch x", ""),
+        ("cd /project/sub; make > log", ""),
+        ("cd .. && touch x", "outside"),
+        ("touch \"$PWD/x\"", "outside"),
+        ("exit 1; touch x", "outside"),
+        ("git commit -m x", "outside"),
+        ("ls; cat x", ""),
+    ] {
+        assert_eq!(dangers(line, &elsewhere), expected, "{line}");
+    }
+    let below = Place { here: Path::new("/project/sub"), ..place() };
+    for (line, expected) in [
+        ("touch ../x", ""),
+        ("rm -rf ../build", "deletes"),
+        ("cp a /project/b", ""),
+        ("cd .. && make > log", ""),
+        ("touch ../../x", "outside"),
+        ("git -C .. commit -m x", ""),
+    ] {
+        assert_eq!(dangers(line, &below), expected, "{line}");
     }
 }
 

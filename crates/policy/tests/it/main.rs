@@ -15,7 +15,7 @@ use serde_json::json;
 
 /// Where all lines of these tests run.
 fn place() -> Place<'static> {
-    Place { folder: Path::new("/project"), home: Some(Path::new("/home/me")) }
+    Place::new(Path::new("/project"), Some(Path::new("/home/me")))
 }
 
 fn said(line: &str, place: &Place<'_>) -> Vec<Note> {

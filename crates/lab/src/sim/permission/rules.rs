@@ -128,7 +128,7 @@ impl Rule {
         let about = self.tool == tool
             || (self.tool == "Edit" && matches!(tool, "Write" | "NotebookEdit"))
             || (self.tool == "Read" && matches!(tool, "Glob" | "Grep"));
-        let place = Place { folder: &env.cwd, home: Some(&env.home) };
+        let place = Place::new(&env.cwd, Some(&env.home));
         about
             && self
                 .content
