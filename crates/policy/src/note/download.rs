@@ -2,9 +2,9 @@
 
 use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
-use std::ops::Range;
 use std::path::PathBuf;
 
+use super::flow::Flow;
 use super::folder::Folders;
 use super::{operands, write};
 use crate::shell::{Command, Input, Line, Options, Run, Word};
@@ -21,10 +21,8 @@ const FILES: usize = 256;
 /// Where in a line something is downloaded.
 #[derive(Debug, Default)]
 pub(super) struct Downloads {
-    /// The numbers of the commands that do, in their order.
-    commands: Vec<usize>,
-    /// The first place in a pipeline in which that happens.
-    pipelines: HashMap<usize, usize>,
+    /// What is downloaded.
+    pub(super) flow: Flow,
     /// The files that are made of it so far, as they are written, and where they could be.
     names: HashSet<String>,
     places: HashSet<PathBuf>,
@@ -39,32 +37,10 @@ impl Downloads {
         let mut downloads = Self::default();
         for (number, command) in line.commands.iter().enumerate() {
             if command.runs().iter().any(is_fetching) {
-                downloads.commands.push(number);
-                downloads.flows(command);
+                downloads.flow.add(number, command);
             }
         }
         downloads
-    }
-
-    /// What a command writes to a pipe is downloaded.
-    fn flows(&mut self, command: &Command) {
-        for stage in command.stages.iter() {
-            let first = self.pipelines.entry(stage.pipeline).or_insert(stage.place);
-            *first = stage.place.min(*first);
-        }
-    }
-
-    /// Whether one of these commands does.
-    pub(super) fn any(&self, commands: &Range<usize>) -> bool {
-        let first = self.commands.partition_point(|number| *number < commands.start);
-        self.commands.get(first).is_some_and(|number| *number < commands.end)
-    }
-
-    /// Whether one does whose output a command reads, by one or more pipes.
-    pub(super) fn before(&self, command: &Command) -> bool {
-        command.stages.iter().any(|stage| {
-            self.pipelines.get(&stage.pipeline).is_some_and(|first| *first < stage.place)
-        })
     }
 
     /// Whether a file was downloaded before. Where a place is not known, the name alone decides.
@@ -97,7 +73,7 @@ impl Downloads {
         redirects: &[&Word],
         folders: &Folders<'_>,
     ) {
-        if self.commands.is_empty() {
+        if self.flow.is_empty() {
             return;
         }
         let reads = match command.input {
@@ -107,11 +83,11 @@ impl Downloads {
             _ => false,
         };
         let opens = || command.words.iter().skip(1).any(|word| self.has(word, folders));
-        let puts_in = || command.words.iter().any(|word| self.any(&word.commands));
+        let puts_in = || command.words.iter().any(|word| self.flow.any(&word.commands));
         let fetches = runs.iter().any(is_fetching);
         if reads || opens() {
-            self.flows(command);
-        } else if !fetches && !puts_in() && !self.before(command) {
+            self.flow.pass(command);
+        } else if !fetches && !puts_in() && !self.flow.before(command) {
             return;
         }
         for file in redirects {

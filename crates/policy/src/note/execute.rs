@@ -2,6 +2,7 @@
 
 use super::download::Downloads;
 use super::folder::Folders;
+use super::send::connected;
 use super::{Danger, Found, shown};
 use crate::shell::{Command, Input, Line, Program, Run, Source, Word};
 
@@ -23,19 +24,20 @@ impl Found {
         };
         let input = |number: usize| line.inputs.get(number);
         let (is_downloaded, text) = match (&program.source, command.input) {
-            (Source::Argument(word), _) => (downloads.any(&word.commands), None),
+            (Source::Argument(word), _) => (downloads.flow.any(&word.commands), None),
             (Source::File(word), _) if downloads.has(word, folders) => {
                 return self.downloaded(word);
             }
             (Source::File(word), _) => {
                 let text = word.is_process().then_some("runs what another command writes");
-                (downloads.any(&word.commands), text)
+                (downloads.flow.any(&word.commands), text)
             }
             (Source::Input, Some(Input::Pipe(_))) => {
-                (downloads.before(command), Some("runs what is piped to it"))
+                (downloads.flow.before(command), Some("runs what is piped to it"))
             }
             (Source::Input, Some(Input::Text(number))) => {
-                let is_downloaded = input(number).is_some_and(|text| downloads.any(&text.commands));
+                let is_downloaded =
+                    input(number).is_some_and(|text| downloads.flow.any(&text.commands));
                 (is_downloaded, Some("runs the text that it is given"))
             }
             (Source::Input, Some(Input::File(number))) => {
@@ -44,7 +46,8 @@ impl Found {
                     return self.downloaded(word);
                 }
                 let text = word.is_process().then_some("runs what another command writes");
-                (downloads.any(&word.commands), text)
+                let is_connection = connected(&word.text).is_some();
+                (is_connection || downloads.flow.any(&word.commands), text)
             }
             (Source::Input, None) => return,
         };

@@ -60,6 +60,12 @@ pub(super) fn folder<'a>(run: &Run<'a>) -> Option<Cow<'a, Word>> {
     })
 }
 
+/// The repository that git pushes to, as it is named.
+pub(super) fn pushed_to<'a>(run: &Run<'a>) -> Option<&'a Word> {
+    let (name, rest) = subcommand(run.arguments).filter(|(name, _)| *name == "push")?;
+    parsed(name, rest).operands.first().copied()
+}
+
 /// Arguments of a subcommand, with names that can be cut short.
 fn parsed<'a>(name: &str, rest: &'a [Word]) -> Parsed<'a> {
     let options = Options {

@@ -1,19 +1,23 @@
 //! What a person should know before a call is allowed.
 
 mod code;
+mod content;
 mod delete;
 mod download;
 mod elsewhere;
 mod execute;
+mod flow;
 mod folder;
 mod git;
 mod later;
 mod secret;
+mod send;
 mod variable;
 mod write;
 
 use std::borrow::Cow;
 
+use self::content::Contents;
 use self::download::Downloads;
 use self::folder::{Folders, Where};
 use crate::call::{Call, Place};
@@ -32,6 +36,8 @@ pub enum Danger {
     RunsLater,
     /// The history that others have is replaced.
     ForcePush,
+    /// Something is sent to another machine, or published.
+    Sends,
     /// A file outside the folder of the session is changed.
     Outside,
     /// It is about a place where secrets are kept.
@@ -52,6 +58,7 @@ impl Danger {
             Self::RunsInput => "runs_input",
             Self::RunsLater => "runs_later",
             Self::ForcePush => "force_push",
+            Self::Sends => "sends",
             Self::Outside => "outside",
             Self::Secret => "secret",
             Self::Privilege => "privilege",
@@ -141,6 +148,7 @@ impl Found {
     fn line(&mut self, line: &Line, place: &Place<'_>) {
         let mut folders = Folders::new(place, line);
         let mut downloads = Downloads::of(line);
+        let contents = Contents::of(line);
         // Files that are written by the command that comes next.
         let mut redirects: Vec<&Word> = Vec::new();
         for step in &line.steps {
@@ -151,6 +159,8 @@ impl Found {
                     for run in &runs {
                         self.execution(line, command, run, &downloads, &folders);
                         self.run(run, &folders);
+                        self.sends(line, command, run, &contents);
+                        self.serves(run, &redirects);
                     }
                     downloads.keep(line, command, &runs, &redirects, &folders);
                     redirects.clear();
@@ -161,6 +171,10 @@ impl Found {
                 }
                 Step::Redirect(number) => {
                     let Some(redirect) = line.redirects.get(*number) else { continue };
+                    if redirect.writes && self.connection(&redirect.target) {
+                        redirects.push(&redirect.target);
+                        continue;
+                    }
                     if redirect.empties && !redirect.target.text.starts_with("/dev/") {
                         let text = format!("empties {}", shown(&redirect.target.text));
                         self.add(Danger::Deletes, text);

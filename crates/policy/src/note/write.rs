@@ -96,14 +96,8 @@ fn written<'a>(run: &Run<'a>) -> Option<Words<'a>> {
         "shred" => all(&operands(Options::with("ns", &["iterations", "random-source", "size"]))),
         "chmod" | "chown" | "chgrp" => after_mode(run),
         "cp" | "mv" | "install" | "ln" => copied(run),
-        "rsync" => {
-            let options = Options::with(
-                "BefMT",
-                &["exclude", "exclude-from", "files-from", "filter", "include", "log-file", "rsh"],
-            );
-            target(&operands(options))
-        }
-        "scp" => target(&operands(Options::valued("cDFiJloPSX"))),
+        "rsync" => target(&operands(rsync_options())),
+        "scp" => target(&operands(SCP)),
         "sed" | "gsed" => edited(
             &Options { attached: "i", ..Options::with("efl", &["expression", "file"]) },
             run,
@@ -113,7 +107,7 @@ fn written<'a>(run: &Run<'a>) -> Option<Words<'a>> {
             let to = words.iter().filter(|word| word.text.starts_with("of="));
             to.map(|word| Cow::Owned(word.after("of=".len()))).collect()
         }
-        "curl" => curl(run),
+        "curl" => Some(curl(run)).filter(|files| !files.is_empty())?,
         "wget" => wget(run),
         "tar" | "gtar" | "bsdtar" => tar(run)?,
         "unzip" => {
@@ -215,7 +209,7 @@ fn target<'a>(operands: &[&'a Word]) -> Words<'a> {
     }
 }
 
-fn is_remote(text: &str) -> bool {
+pub(super) fn is_remote(text: &str) -> bool {
     text.find(':').is_some_and(|colon| !text.get(..colon).unwrap_or_default().contains('/'))
 }
 
@@ -262,27 +256,75 @@ fn outputs<'a>(parsed: &Parsed<'a>, names: &[&str]) -> Words<'a> {
     parsed.values(names).filter(|word| word.text != "-").collect()
 }
 
+/// Options of `scp`.
+pub(super) const SCP: Options = Options::valued("cDFiJloPSX");
+
+pub(super) const fn rsync_options() -> Options {
+    Options {
+        long: &["delete", "delete-after", "delete-before", "delete-excluded"],
+        ..Options::with(
+            "BefMT",
+            &["exclude", "exclude-from", "files-from", "filter", "include", "log-file", "rsh"],
+        )
+    }
+}
+
 pub(super) const fn curl_options() -> Options {
     Options {
-        long: &["remote-name", "remote-name-all"],
+        long: &["head", "remote-name", "remote-name-all"],
         ..Options::with(
             "AbCcDdEeFHKmoPQrTtUuwXxYyz",
             &[
+                "cacert",
+                "capath",
+                "cert",
+                "ciphers",
+                "config",
+                "connect-timeout",
+                "connect-to",
+                "cookie",
                 "cookie-jar",
                 "data",
+                "data-ascii",
+                "data-binary",
+                "data-raw",
+                "data-urlencode",
                 "dump-header",
                 "etag-save",
                 "form",
+                "form-string",
                 "header",
+                "interface",
+                "json",
+                "key",
+                "limit-rate",
+                "max-filesize",
+                "max-redirs",
+                "max-time",
+                "noproxy",
+                "oauth2-bearer",
                 "output",
                 "output-dir",
+                "proto",
+                "proxy",
+                "proxy-user",
+                "range",
+                "referer",
                 "request",
+                "resolve",
+                "retry",
+                "retry-delay",
+                "retry-max-time",
                 "stderr",
                 "trace",
                 "trace-ascii",
+                "unix-socket",
+                "upload-file",
                 "url",
+                "url-query",
                 "user",
                 "user-agent",
+                "write-out",
             ],
         )
     }
@@ -315,13 +357,22 @@ pub(super) const fn wget_options() -> Options {
         "aABDeiIlOoPQRtTUwX",
         &[
             "append-output",
+            "body-data",
+            "body-file",
             "directory-prefix",
             "header",
             "input-file",
+            "load-cookies",
+            "method",
             "output-document",
             "output-file",
+            "password",
             "post-data",
+            "post-file",
             "save-cookies",
+            "timeout",
+            "tries",
+            "user",
             "user-agent",
         ],
     )

@@ -36,6 +36,8 @@ pub(super) enum Work<'t> {
     Begin,
     /// To here: in these words of a command.
     Words(usize, std::ops::Range<usize>),
+    /// To here: in these values, which a variable is set to.
+    Values(String, Vec<Word>),
     /// To here: in this input.
     Input(usize),
     /// What a command runs that is written in its arguments, or in what it reads.
@@ -117,6 +119,13 @@ impl<'a, 't> Reader<'a, 't> {
                     let start = if is_first { range.start } else { word.commands.start };
                     word.commands = start..range.end;
                 }
+            }
+            Work::Values(name, mut values) => {
+                let range = self.begun.pop().unwrap_or_default()..self.parsed.commands.len();
+                for word in &mut values {
+                    word.commands = range.clone();
+                }
+                self.parsed.steps.push(Step::Set { name, values });
             }
             Work::Input(input) => {
                 let range = self.begun.pop().unwrap_or_default()..self.parsed.commands.len();
@@ -218,8 +227,9 @@ impl<'a, 't> Reader<'a, 't> {
                 if !is_whole || plain != name {
                     values = vec![Word::unknown(self.text(node))];
                 }
+                work.push(Work::Begin);
                 self.children(node, at, work);
-                work.push(Work::Step(Step::Set { name: plain.to_owned(), values }));
+                work.push(Work::Values(plain.to_owned(), values));
             }
             "for_statement" => {
                 let name = node.child_by_field_name("variable").map_or("", |name| self.text(name));

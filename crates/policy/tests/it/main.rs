@@ -6,6 +6,7 @@ mod fetched;
 mod harmful;
 mod harmless;
 mod rules;
+mod sends;
 mod words;
 
 use std::path::Path;
