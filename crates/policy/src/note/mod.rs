@@ -9,9 +9,11 @@ mod execute;
 mod flow;
 mod folder;
 mod git;
+mod guard;
 mod later;
 mod secret;
 mod send;
+mod stop;
 mod variable;
 mod write;
 
@@ -20,6 +22,7 @@ use std::borrow::Cow;
 use self::content::Contents;
 use self::download::Downloads;
 use self::folder::{Folders, Where};
+use self::stop::Jobs;
 use crate::call::{Call, Place};
 use crate::shell::{self, Begin, Line, Options, Run, Step, Word};
 
@@ -36,6 +39,10 @@ pub enum Danger {
     RunsLater,
     /// The history that others have is replaced.
     ForcePush,
+    /// Programs, services or the machine are ended.
+    Stops,
+    /// Something that protects is switched off: the check of a certificate, a sandbox.
+    Unguarded,
     /// Something is sent to another machine, or published.
     Sends,
     /// A file outside the folder of the session is changed.
@@ -58,6 +65,8 @@ impl Danger {
             Self::RunsInput => "runs_input",
             Self::RunsLater => "runs_later",
             Self::ForcePush => "force_push",
+            Self::Stops => "stops",
+            Self::Unguarded => "unguarded",
             Self::Sends => "sends",
             Self::Outside => "outside",
             Self::Secret => "secret",
@@ -94,6 +103,7 @@ const SHOWN: usize = 80;
 #[must_use]
 pub fn notes(call: &Call<'_>, place: &Place<'_>) -> Vec<Note> {
     let mut found = Found { notes: Vec::new() };
+    found.unguarded_call(call);
     if let Some(command) = call.command() {
         match shell::parse(command) {
             Some(line) => found.line(&line, place),
@@ -149,6 +159,7 @@ impl Found {
         let mut folders = Folders::new(place, line);
         let mut downloads = Downloads::of(line);
         let contents = Contents::of(line);
+        let jobs = Jobs::of(line);
         // Files that are written by the command that comes next.
         let mut redirects: Vec<&Word> = Vec::new();
         for step in &line.steps {
@@ -161,6 +172,8 @@ impl Found {
                         self.run(run, &folders);
                         self.sends(line, command, run, &contents);
                         self.serves(run, &redirects);
+                        self.stops(&jobs, run);
+                        self.unguarded(command, run, &contents);
                     }
                     downloads.keep(line, command, &runs, &redirects, &folders);
                     redirects.clear();
@@ -186,7 +199,10 @@ impl Found {
                     }
                     self.secret_path(&redirect.target.text);
                 }
-                Step::Set { name, .. } => folders.set(name),
+                Step::Set { name, values } => {
+                    self.unguarded_variable(name, values);
+                    folders.set(name);
+                }
                 Step::Enter(word) => folders.enter(word),
                 Step::Open(scope) => folders.open(scope),
                 Step::Next => folders.next(),

@@ -89,15 +89,11 @@ impl Found {
         if sent.what.is_empty() {
             return;
         }
-        let is_led = contents.sets_proxy || is_led_elsewhere(command);
-        let is_here = |to: &Cow<'_, Word>| {
-            let host = host(&to.text).filter(|(host, _)| is_here(host));
-            !is_led && host.is_some_and(|(_, end)| to.hole.is_none_or(|at| at > end))
-        };
-        if !sent.to.is_empty() && sent.to.iter().all(is_here) {
+        let is_led = is_led_elsewhere(command, contents);
+        if stays_here(&sent.to, command, contents) {
             return;
         }
-        let to = sent.to.iter().find(|to| !is_here(to)).and_then(|to| host(&to.text));
+        let to = sent.to.iter().find(|to| is_led || !is_this(to)).and_then(|to| host(&to.text));
         let to = to.map_or("another machine".into(), |(host, _)| shown(host));
         for what in sent.what {
             self.add(Danger::Sends, format!("sends {what} to {to} (with {})", run.program));
@@ -369,6 +365,17 @@ fn host(address: &str) -> Option<(&str, usize)> {
     Some((host, begin + length))
 }
 
+/// Whether all of these addresses are of this machine, and there is one.
+pub(super) fn stays_here(to: &[Cow<'_, Word>], command: &Command, contents: &Contents) -> bool {
+    !to.is_empty() && to.iter().all(|to| is_this(to)) && !is_led_elsewhere(command, contents)
+}
+
+/// Whether an address is of this machine.
+fn is_this(to: &Word) -> bool {
+    let host = host(&to.text).filter(|(host, _)| is_here(host));
+    host.is_some_and(|(_, end)| to.hole.is_none_or(|at| at > end))
+}
+
 /// Whether a host is the machine itself.
 fn is_here(host: &str) -> bool {
     let host = host.to_ascii_lowercase();
@@ -380,7 +387,10 @@ fn is_here(host: &str) -> bool {
 }
 
 /// Whether an address of this machine could be led to another one.
-fn is_led_elsewhere(command: &Command) -> bool {
+fn is_led_elsewhere(command: &Command, contents: &Contents) -> bool {
+    if contents.sets_proxy {
+        return true;
+    }
     let is_curl = command.words.iter().any(|word| word.text.ends_with("curl"));
     command.words.iter().any(|word| {
         let text = word.text.as_str();

@@ -3,6 +3,7 @@
 mod behind;
 mod bounds;
 mod fetched;
+mod guards;
 mod harmful;
 mod harmless;
 mod rules;
