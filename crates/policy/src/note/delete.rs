@@ -29,6 +29,7 @@ impl Found {
                 } else if !parsed.has(&["l", "e", "T", "V"]) {
                     // Without a file it reads what it is given.
                     self.add(Danger::Deletes, "replaces all planned commands");
+                    self.add(Danger::RunsLater, "plans commands that run later (crontab)");
                 }
             }
             "dd" => {

@@ -33,8 +33,43 @@ const CHANGING: &[&str] = &[
 ];
 
 /// Settings whose values are run, or say where what is run comes from.
-const RUNNING: &[&str] =
-    &["core.fsmonitor", "core.hookspath", "core.sshcommand", "init.templatedir"];
+const RUNNING: &[&str] = &[
+    "core.askpass",
+    "core.attributesfile",
+    "core.fsmonitor",
+    "core.gitproxy",
+    "core.hookspath",
+    "core.sshcommand",
+    "diff.external",
+    "gpg.program",
+    "include.path",
+    "init.templatedir",
+    "interactive.difffilter",
+    "protocol.ext.allow",
+    "uploadpack.packobjectshook",
+];
+
+/// How such settings begin and end that have a name in them.
+const RUNNING_NAMED: &[(&str, &str)] = &[
+    ("browser.", ".cmd"),
+    ("diff.", ".command"),
+    ("diff.", ".textconv"),
+    ("difftool.", ".cmd"),
+    ("filter.", ""),
+    ("gpg.", ".program"),
+    ("hook.", ".command"),
+    ("includeif.", ".path"),
+    ("merge.", ".driver"),
+    ("mergetool.", ".cmd"),
+    ("remote.", ".receivepack"),
+    ("remote.", ".uploadpack"),
+    ("trailer.", ".command"),
+    ("url.", ".insteadof"),
+    ("url.", ".pushinsteadof"),
+];
+
+/// Settings that name a program, as a rule one that is known to everybody.
+const NAMING: &[&str] = &["core.editor", "core.pager", "credential.helper", "sequence.editor"];
 
 /// What comes after a dot at the end of the name of a version, and of no file.
 const VERSIONS: &[&str] =
@@ -279,11 +314,21 @@ impl<'a> Setting<'a> {
     /// Whether its value is run later.
     fn runs(&self) -> bool {
         let key = self.key.to_ascii_lowercase();
-        let is_switch = matches!(self.value, "" | "false" | "true");
+        let is_switch = matches!(self.value, "" | "false" | "true" | "/dev/null");
+        let has_name = |(begin, end): &(&str, &str)| {
+            key.strip_prefix(begin).and_then(|rest| rest.strip_suffix(end)).is_some()
+        };
+        let is_naming = || {
+            NAMING.contains(&key.as_str())
+                || key.starts_with("pager.")
+                || key.starts_with("credential.") && key.ends_with(".helper")
+        };
         !is_switch
             && (RUNNING.contains(&key.as_str())
-                || key.starts_with("filter.")
-                || key.starts_with("alias.") && self.value.starts_with('!'))
+                || RUNNING_NAMED.iter().any(has_name)
+                || is_naming() && self.value.contains(['!', '/', ';', '|', '&', '$', '`', '('])
+                || (key.starts_with("alias.") || key.starts_with("submodule."))
+                    && self.value.starts_with('!'))
     }
 }
 

@@ -117,7 +117,7 @@ pub fn notes(call: &Call<'_>, place: &Place<'_>) -> Vec<Note> {
                 if !place.absolute(path).is_some_and(|path| place.is_inside(&path)) {
                     found.outside(path);
                 }
-                found.later_tool(path);
+                found.later_tool(call, path);
             }
             found.secret_path(path);
         }
@@ -233,6 +233,7 @@ impl Found {
         }
         self.deletes(run);
         self.elsewhere(run);
+        self.plans(run);
         if run.program == "git" {
             self.git(run, folders);
         }

@@ -129,6 +129,23 @@ fn what_other_tools_do_is_told() {
     for (tool, input, danger) in [
         ("Write", json!({"file_path": ".git/hooks/pre-commit"}), Danger::RunsLater),
         ("Edit", json!({"file_path": "/project/.claude/settings.json"}), Danger::RunsLater),
+        ("Write", json!({"file_path": "CLAUDE.md", "content": "Do x"}), Danger::RunsLater),
+        ("Write", json!({"file_path": ".github/workflows/ci.yml"}), Danger::RunsLater),
+        (
+            "Edit",
+            json!({"file_path": "package.json", "new_string": "\"postinstall\": \"node x.js\""}),
+            Danger::RunsLater,
+        ),
+        (
+            "MultiEdit",
+            json!({"file_path": "package.json", "edits": [{"new_string": "\"prepare\": \"x\""}]}),
+            Danger::RunsLater,
+        ),
+        (
+            "Write",
+            json!({"file_path": ".gitattributes", "content": "*.c filter=x"}),
+            Danger::RunsLater,
+        ),
         ("Grep", json!({"pattern": "x", "glob": ".env"}), Danger::Secret),
         ("PowerShell", json!({"command": "ls"}), Danger::Opaque),
     ] {
@@ -137,6 +154,14 @@ fn what_other_tools_do_is_told() {
     }
     let input = json!({"file_path": "/project/.claude/settings.json"});
     assert_eq!(notes(&Call { tool: "Read", input: &input }, &place()), []);
+    for input in [
+        json!({"file_path": "package.json", "new_string": "\"build\": \"tsc\""}),
+        json!({"file_path": ".gitattributes", "new_string": "* text=auto"}),
+        json!({"file_path": "Makefile", "new_string": "all:"}),
+        json!({"file_path": "src/lib.rs", "new_string": "\"postinstall\""}),
+    ] {
+        assert_eq!(notes(&Call { tool: "Edit", input: &input }, &place()), [], "{input}");
+    }
     let input = json!({"pattern": "x", "glob": "*.rs"});
     assert_eq!(notes(&Call { tool: "Grep", input: &input }, &place()), []);
 }

@@ -43,6 +43,12 @@ impl Found {
         let folder = git_folder.as_deref().or(folder);
         let Some(written) = written(run) else { return };
         let is_deleting = matches!(run.program, "rm" | "rmdir" | "rimraf" | "unlink" | "shred");
+        // What git sets is looked at by what it is, and no file runs because of its owner.
+        let is_later = match run.program {
+            "mkdir" | "chown" | "chgrp" | "git" => false,
+            "chmod" => run.arguments.iter().any(|word| makes_executable(&word.text)),
+            _ => !is_deleting,
+        };
         let mut is_given = written.is_empty();
         for word in &written {
             // What is found stands for all that is below the places in which it is looked for.
@@ -50,7 +56,7 @@ impl Found {
                 Given::Found(_) | Given::Piped if run.is_marked(word) => is_given = true,
                 _ => {
                     self.change(word, folder, folders);
-                    if !is_deleting && run.program != "mkdir" {
+                    if is_later {
                         self.later(word, folders);
                     }
                 }
@@ -69,6 +75,15 @@ impl Found {
             _ => {}
         }
     }
+}
+
+/// Whether a mode of `chmod` makes a program of a file.
+fn makes_executable(mode: &str) -> bool {
+    let letters = mode.split(['+', '=']).nth(1);
+    letters.is_some_and(|letters| letters.contains(['x', 'X', 's']))
+        || mode.len() >= 3
+            && mode.bytes().all(|digit| matches!(digit, b'0'..=b'7'))
+            && mode.bytes().any(|digit| matches!(digit, b'1' | b'3' | b'5' | b'7'))
 }
 
 /// Words that a program changes.
