@@ -131,7 +131,7 @@ impl<'a> Folders<'a> {
         self.variables.open(scope);
         let before = self.state.clone();
         self.frames.push(match scope {
-            Scope::Own | Scope::Shell => Frame::Own(before),
+            Scope::Own | Scope::Shell | Scope::Container | Scope::Remote => Frame::Own(before),
             Scope::Branches => Frame::Branches(before, State::default()),
             Scope::And => Frame::And(Vec::new()),
             Scope::Or => Frame::Or(before, State::default()),

@@ -153,7 +153,7 @@ fn parsed<'a>(name: &str, rest: &'a [Word]) -> Parsed<'a> {
 impl Found {
     pub(super) fn git(&mut self, run: &Run<'_>, folders: &Folders<'_>) {
         let Some((name, rest)) = subcommand(run.arguments) else { return };
-        if CHANGING.contains(&name) {
+        if CHANGING.contains(&name) && self.away.is_none() {
             let here = Word::known(".");
             let to = folder(run);
             let outer = run.folder.as_deref();

@@ -150,6 +150,9 @@ impl Found {
     /// A file is changed from which something can run later.
     pub(super) fn later(&mut self, word: &Word, folders: &Folders<'_>) {
         let there = || folders.paths(word).iter().find_map(|path| why(&path.to_string_lossy()));
+        if self.away.is_some() {
+            return;
+        }
         // Which of them say what runs cannot be seen from its name.
         let attributes = || has_part(&word.text, ".gitattributes").then_some(Why::Runs);
         if let Some(why) = why(&word.text).or_else(there).or_else(attributes) {
@@ -208,10 +211,7 @@ impl Found {
                 };
                 if text(from) == "set" && SETTINGS.contains(&name) {
                     format!("changes {name} of {}, and what it names runs later", run.program)
-                } else if text(0) == "pkg"
-                    && text(1) == "set"
-                    && words.iter().any(is_script)
-                {
+                } else if text(0) == "pkg" && text(1) == "set" && words.iter().any(is_script) {
                     "changes what runs when the package is installed".to_owned()
                 } else {
                     return;

@@ -1,6 +1,7 @@
 //! What a person should know before a call is allowed.
 
 mod code;
+mod container;
 mod content;
 mod delete;
 mod download;
@@ -24,7 +25,7 @@ use self::download::Downloads;
 use self::folder::{Folders, Where};
 use self::stop::Jobs;
 use crate::call::{Call, Place};
-use crate::shell::{self, Begin, Line, Options, Run, Step, Word};
+use crate::shell::{self, Begin, Line, Options, Run, Scope, Step, Word};
 
 /// What kind of danger a note is about.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -88,6 +89,9 @@ pub struct Note {
 /// Programs that run others with the rights of another user.
 const RAISING: &[&str] = &["doas", "gosu", "pkexec", "run0", "runuser", "su", "su-exec", "sudo"];
 
+/// Where a program runs that is run in a container.
+const IN_CONTAINER: &str = "in a container";
+
 /// How many notes there are about the same danger. Nobody reads more of them.
 const SAME: usize = 6;
 
@@ -102,7 +106,7 @@ const SHOWN: usize = 80;
 /// No notes does not mean that a call is harmless. It means that nothing was seen.
 #[must_use]
 pub fn notes(call: &Call<'_>, place: &Place<'_>) -> Vec<Note> {
-    let mut found = Found { notes: Vec::new() };
+    let mut found = Found { notes: Vec::new(), away: None };
     found.unguarded_call(call);
     if let Some(command) = call.command() {
         match shell::parse(command) {
@@ -132,11 +136,18 @@ pub fn notes(call: &Call<'_>, place: &Place<'_>) -> Vec<Note> {
 
 struct Found {
     notes: Vec<Note>,
+    /// Where what is looked at runs, in words, if it is not on this machine.
+    away: Option<&'static str>,
 }
 
 impl Found {
     fn add(&mut self, danger: Danger, text: impl Into<String>) {
-        self.notes.push(Note { danger, text: text.into() });
+        let mut text = text.into();
+        let is_there = danger <= Danger::RunsLater || danger == Danger::Stops;
+        if let Some(away) = self.away.filter(|_| is_there) {
+            text = format!("{text}, {away}");
+        }
+        self.notes.push(Note { danger, text });
     }
 
     /// All that was found, the worst first, each once, and not too much of the same.
@@ -162,18 +173,25 @@ impl Found {
         let jobs = Jobs::of(line);
         // Files that are written by the command that comes next.
         let mut redirects: Vec<&Word> = Vec::new();
+        let mut frames = Vec::new();
         for step in &line.steps {
             match step {
                 Step::Command(number) => {
                     let Some(command) = line.commands.get(*number) else { continue };
                     let runs = command.runs();
                     for run in &runs {
+                        self.container(run, &folders);
+                        let away = self.away;
+                        if run.container.is_some() {
+                            self.away = Some(IN_CONTAINER);
+                        }
                         self.execution(line, command, run, &downloads, &folders);
                         self.run(run, &folders);
                         self.sends(line, command, run, &contents);
                         self.serves(run, &redirects);
                         self.stops(&jobs, run);
                         self.unguarded(command, run, &contents);
+                        self.away = away;
                     }
                     downloads.keep(line, command, &runs, &redirects, &folders);
                     redirects.clear();
@@ -204,9 +222,20 @@ impl Found {
                     folders.set(name);
                 }
                 Step::Enter(word) => folders.enter(word),
-                Step::Open(scope) => folders.open(scope),
+                Step::Open(scope) => {
+                    frames.push(self.away);
+                    match scope {
+                        Scope::Container => self.away = Some(IN_CONTAINER),
+                        Scope::Remote => self.away = Some("on another machine"),
+                        _ => {}
+                    }
+                    folders.open(scope);
+                }
                 Step::Next => folders.next(),
-                Step::Close => folders.close(),
+                Step::Close => {
+                    self.away = frames.pop().flatten();
+                    folders.close();
+                }
             }
         }
         self.variables(&line.variables);
@@ -232,6 +261,7 @@ impl Found {
             self.add(Danger::Opaque, text);
         }
         self.deletes(run);
+        self.raises(run);
         self.elsewhere(run);
         self.plans(run);
         if run.program == "git" {
@@ -244,7 +274,7 @@ impl Found {
 
     /// A path is changed, in the folder that a command is run in, or another one.
     fn change(&mut self, word: &Word, folder: Option<&Word>, folders: &Folders<'_>) {
-        if word.text.is_empty() || word.is_process() {
+        if word.text.is_empty() || word.is_process() || self.away.is_some() {
             return;
         }
         match folders.place_of(word, folder) {

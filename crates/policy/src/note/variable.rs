@@ -84,7 +84,9 @@ impl Variables {
     pub(super) fn open(&mut self, scope: &Scope) {
         let parts = match scope {
             Scope::And => Parts::First,
-            Scope::Shell => Parts::Shell(std::mem::take(&mut self.set)),
+            Scope::Shell | Scope::Container | Scope::Remote => {
+                Parts::Shell(std::mem::take(&mut self.set))
+            }
             _ => Parts::Other,
         };
         self.frames.push((std::mem::take(&mut self.new), parts));

@@ -6,10 +6,6 @@ use super::folder::Folders;
 use super::{Danger, Found, git};
 use crate::shell::{Given, Options, Parsed, Run, Word};
 
-/// Programs that run others in a machine of their own.
-const CONTAINERS: &[&str] =
-    &["docker", "docker-compose", "kubectl", "nerdctl", "oc", "podman", "podman-compose"];
-
 impl Found {
     /// Tools that are installed for all projects.
     fn installs(&mut self, run: &Run<'_>) {
@@ -35,11 +31,10 @@ impl Found {
     pub(super) fn writes(&mut self, run: &Run<'_>, folders: &Folders<'_>) {
         let folder = run.folder.as_deref();
         let git_folder = git::folder(run);
-        self.installs(run);
-        // What they run is in a machine of its own.
-        if run.by.iter().any(|by| CONTAINERS.contains(by)) {
+        if self.away.is_some() {
             return;
         }
+        self.installs(run);
         let folder = git_folder.as_deref().or(folder);
         let Some(written) = written(run) else { return };
         let is_deleting = matches!(run.program, "rm" | "rmdir" | "rimraf" | "unlink" | "shred");

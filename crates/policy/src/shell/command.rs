@@ -103,6 +103,11 @@ impl<'t> Reader<'_, 't> {
                 continue;
             };
             let mut at = at.clone();
+            let scope = match run.container {
+                Some(_) => Scope::Container,
+                None if run.program == "ssh" && !names_this(run.arguments) => Scope::Remote,
+                None => Scope::Shell,
+            };
             let line = match (program.source, command.input) {
                 (Source::Argument(line), _) => line.text.clone(),
                 (Source::Input, Some(Input::Text(text) | Input::Pipe(Some(text)))) => {
@@ -111,11 +116,16 @@ impl<'t> Reader<'_, 't> {
                 }
                 _ => continue,
             };
-            lines.push((line, at, program.is_own, run.folder.map(Cow::into_owned)));
+            lines.push((
+                line,
+                at,
+                program.is_own.then_some(scope),
+                run.folder.map(Cow::into_owned),
+            ));
         }
-        for (line, at, is_own, folder) in lines {
-            let open = is_own.then_some(Step::Open(Scope::Shell));
-            self.parsed.steps.extend(open);
+        for (line, at, scope, folder) in lines {
+            let is_own = scope.is_some();
+            self.parsed.steps.extend(scope.map(Step::Open));
             self.parsed.steps.extend(folder.map(Step::Enter));
             self.enter(&line, &at);
             self.parsed.steps.extend(is_own.then_some(Step::Close));
@@ -150,4 +160,12 @@ impl<'t> Reader<'_, 't> {
         self.enter(line, at);
         self.parsed.steps.push(Step::Close);
     }
+}
+
+/// Whether it is this machine that one of these words names.
+fn names_this(words: &[Word]) -> bool {
+    words.iter().any(|word| {
+        let host = word.text.rsplit('@').next().unwrap_or_default();
+        host == "localhost" || host.starts_with("127.") || host == "::1"
+    })
 }

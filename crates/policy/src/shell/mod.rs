@@ -27,9 +27,11 @@ use std::sync::Arc;
 pub(crate) use self::nested::GIT;
 pub(crate) use self::option::{Options, Parsed};
 pub(crate) use self::program::{Program, Source};
+pub use self::run::Container;
 pub use self::run::{Given, Run};
 pub(crate) use self::word::Begin;
 pub use self::word::Word;
+pub(crate) use self::wrapper::CONTAINER;
 
 /// The longest line that is parsed, in bytes. Nobody reads more than that before they allow it.
 const LONGEST: usize = 256 << 10;
@@ -103,6 +105,10 @@ pub enum Scope {
     Own,
     /// It runs in another shell, which does not have the variables of this one.
     Shell,
+    /// The same, in a container, whose files are not those of the machine.
+    Container,
+    /// The same, on another machine.
+    Remote,
     /// Of its parts one runs, or none.
     Branches,
     /// Each part runs if those before it went well: `a && b`.

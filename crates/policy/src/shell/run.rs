@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use super::option::Options;
 use super::word::Word;
-use super::wrapper::{Wrapper, wrapper};
+use super::wrapper::{CONTAINERS, Wrapper, wrapper};
 
 /// How many programs of a command are looked at. `find` can run others, which can be `find`.
 const PROGRAMS: usize = 64;
@@ -28,6 +28,15 @@ pub struct Run<'a> {
     pub given: Given<'a>,
     /// What stands in its arguments for that, besides `{}`.
     pub mark: Option<Cow<'a, Word>>,
+    /// The container that it runs in, if it runs in one.
+    pub container: Option<Container<'a>>,
+}
+
+/// A container that a program runs in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Container<'a> {
+    /// The arguments of what makes it, or enters it, those of the program among them.
+    pub arguments: &'a [Word],
 }
 
 /// What a program is given besides the arguments that are written.
@@ -57,6 +66,7 @@ impl<'a> Run<'a> {
             unclear: None,
             given: Given::Nothing,
             mark: None,
+            container: None,
         }
     }
 
@@ -72,6 +82,9 @@ impl<'a> Run<'a> {
             Self { by: self.by.clone(), folder: self.folder.clone(), ..Self::of(words) };
         (inner.unclear, inner.given) = (self.unclear, self.given);
         inner.mark.clone_from(&self.mark);
+        let is_container = CONTAINERS.contains(&self.program);
+        let container = is_container.then_some(Container { arguments: self.arguments });
+        inner.container = self.container.or(container);
         // Each once: there can be as many as there is room for in a line.
         if !inner.by.contains(&self.program) {
             inner.by.push(self.program);

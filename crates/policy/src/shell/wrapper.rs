@@ -4,12 +4,12 @@ use super::option::Options;
 
 /// A program that runs another one.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Wrapper {
+pub(crate) struct Wrapper {
     /// Its names.
-    pub(super) names: &'static [&'static str],
+    pub(crate) names: &'static [&'static str],
     /// All of its options. An option that is not here could have a value or not, so what it runs
     /// cannot be told.
-    pub(super) options: Options,
+    pub(crate) options: Options,
     /// How many words of its own come before the program, besides options.
     pub(super) own: usize,
     /// Options with which it runs nothing.
@@ -76,32 +76,49 @@ const NODE: Wrapper = Wrapper {
     ..TOOLS
 };
 
+/// Programs that run others in a machine of their own.
+pub(super) const CONTAINERS: &[&str] =
+    &["docker", "docker-compose", "kubectl", "nerdctl", "oc", "podman", "podman-compose"];
+
 /// What runs a program in a container.
-const CONTAINERS: Wrapper = Wrapper {
+pub(crate) const CONTAINER: Wrapper = Wrapper {
+    names: &["docker", "docker-compose", "nerdctl", "podman", "podman-compose"],
     options: Options {
         flags: "dDiPqtT",
+        long: &["build", "detach", "init", "interactive", "privileged", "rm", "tty"],
         ..Options::with(
             "acefhHlmpuvw",
             &[
                 "add-host",
+                "build-arg",
                 "cap-add",
                 "cap-drop",
                 "context",
                 "cpus",
+                "detach-keys",
                 "device",
                 "dns",
                 "entrypoint",
                 "env",
                 "env-file",
+                "expose",
                 "file",
                 "gpus",
+                "group-add",
                 "host",
                 "hostname",
+                "index",
+                "ipc",
                 "label",
+                "link",
+                "log-driver",
+                "log-opt",
                 "memory",
                 "mount",
                 "name",
+                "net",
                 "network",
+                "pid",
                 "platform",
                 "profile",
                 "project-directory",
@@ -109,11 +126,18 @@ const CONTAINERS: Wrapper = Wrapper {
                 "publish",
                 "pull",
                 "restart",
+                "runtime",
                 "security-opt",
                 "shm-size",
+                "stop-signal",
+                "sysctl",
+                "tmpfs",
                 "ulimit",
                 "user",
+                "userns",
+                "uts",
                 "volume",
+                "volumes-from",
                 "workdir",
             ],
         )
@@ -539,10 +563,7 @@ const WRAPPERS: &[Wrapper] = &[
     Wrapper { names: &["asdf", "pyenv", "rbenv"], after: &["exec"], ..TOOLS },
     Wrapper { names: &["direnv"], own: 1, after: &["exec"], ..PLAIN },
     Wrapper { names: &["rustup"], own: 1, after: &["run"], is_lenient: true, ..PLAIN },
-    Wrapper {
-        names: &["docker", "docker-compose", "nerdctl", "podman", "podman-compose"],
-        ..CONTAINERS
-    },
+    CONTAINER,
     Wrapper {
         names: &["kubectl", "oc"],
         options: Options::with("cfns", &["cluster", "context", "kubeconfig", "namespace", "user"]),

@@ -39,7 +39,7 @@ fn behind_those_that_run_others() {
         ("gosu me rm x", "deletes privilege"),
         ("docker exec -it c rm -rf /data", "deletes"),
         ("docker compose exec -T db rm x", "deletes"),
-        ("docker run --rm -v /:/h alpine rm -rf /h", "deletes"),
+        ("docker run --rm -v /:/h alpine rm -rf /h", "deletes unguarded"),
         ("kubectl exec -n ns pod -- rm x", "deletes"),
         ("kubectl -n ns exec -it pod -c a -- rm x", "deletes"),
         ("cat s | docker exec -i c bash", "runs_input"),

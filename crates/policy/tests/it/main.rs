@@ -2,6 +2,7 @@
 
 mod behind;
 mod bounds;
+mod containers;
 mod fetched;
 mod guards;
 mod harmful;
