@@ -1,5 +1,6 @@
 //! In which folder a command runs, as far as that can be told, and where a path is from there.
 
+use std::cell::Cell;
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 
@@ -12,6 +13,9 @@ const FOLDERS: usize = 8;
 
 /// The longest path of a folder that is kept in mind, in bytes.
 const PATH: usize = 4096;
+
+/// How many bytes of paths are looked at in a line. Where any more are is only known when it runs.
+const WORK: usize = 4 << 20;
 
 /// Where a path is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -101,6 +105,8 @@ pub(super) struct Folders<'a> {
     state: State,
     frames: Vec<Frame>,
     variables: Variables,
+    /// How many bytes of paths may still be looked at.
+    work: Cell<usize>,
 }
 
 impl<'a> Folders<'a> {
@@ -119,6 +125,7 @@ impl<'a> Folders<'a> {
             state: State { now: vec![begin], ..State::default() },
             frames: Vec::new(),
             variables: Variables::of(line),
+            work: Cell::new(WORK),
         }
     }
 
@@ -275,6 +282,11 @@ impl<'a> Folders<'a> {
 
     /// A path as it is from the root. None where that is only known when it runs.
     fn path(&self, word: &Word, from: Option<&Path>) -> Folder {
+        let bytes = word.text.len() + from.map_or(0, |from| from.as_os_str().len()) + 1;
+        self.work.set(self.work.get().saturating_sub(bytes));
+        if self.work.get() == 0 {
+            return None;
+        }
         let below = |folder: &Path, rest: &str| folder.join(rest.trim_start_matches('/'));
         let path = match word.begin() {
             Begin::Open => return None,

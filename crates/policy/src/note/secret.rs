@@ -1,6 +1,7 @@
 //! Secrets: where they are kept, and what shows them.
 
 use std::borrow::Cow;
+use std::collections::HashSet;
 
 use super::{Danger, Found, operands, shown, subcommands};
 use crate::shell::{Command, Options, Run, Word};
@@ -152,7 +153,7 @@ impl Found {
     /// What a command names. What it only shows, looks for or asks about, it does not open.
     pub(super) fn secrets(&mut self, command: &Command, runs: &[Run<'_>]) {
         let Some(run) = runs.first() else { return };
-        let passed_over: Vec<&Word> = match run.program {
+        let passed_over: HashSet<*const Word> = match run.program {
             "echo" | "printf" | "test" | "[" | "ls" | "stat" | "touch" => return,
             "grep" | "egrep" | "fgrep" => patterns(run, "ABCDdefm"),
             "rg" | "ag" | "ack" => patterns(run, "ABCEefgjMmrTt"),
@@ -170,13 +171,15 @@ impl Found {
                 to.into_iter().filter(|word| is_environment(&word.text)).collect()
             }
             _ => Vec::new(),
-        };
+        }
+        .into_iter()
+        .map(std::ptr::from_ref)
+        .collect();
         for word in &command.words {
             let is_left_out = ["!", "--exclude", "--ignore", "--regexp="]
                 .iter()
                 .any(|o| word.text.starts_with(o));
-            let is_passed = passed_over.iter().any(|passed| std::ptr::eq(word, *passed));
-            if !is_left_out && !is_passed {
+            if !is_left_out && !passed_over.contains(&std::ptr::from_ref(word)) {
                 self.secret_path(&word.text);
             }
         }

@@ -100,18 +100,18 @@ impl Found {
         if run.arguments.first().is_some_and(is_asked) {
             return;
         }
-        let parsed = Options::with("FGgPstUu", &["parent", "pidfile", "signal", "user"]);
-        let parsed = parsed.anywhere(run.arguments);
-        // A number with a `-` is a group of processes, or a signal.
-        let groups = run.arguments.iter().skip(1).filter(|word| {
-            run.program == "kill"
-                && word.text.strip_prefix('-').is_some_and(|n| n.parse::<u32>().is_ok())
-                && parsed.options.iter().all(|option| option.value.as_deref() != Some(*word))
-        });
-        let mut words = parsed.operands.clone();
-        words.extend(
-            groups.filter(|word| !parsed.operands.iter().any(|known| std::ptr::eq(*known, *word))),
-        );
+        let words: Vec<&Word> = if run.program == "kill" {
+            // A number with a `-` is a signal where it comes first, and a group of processes behind it.
+            let own = match run.arguments.first().map(|word| word.text.as_str()) {
+                Some("-s" | "-n" | "--signal") => 2,
+                Some(text) => usize::from(text.starts_with('-')),
+                None => 0,
+            };
+            run.arguments.iter().skip(own).filter(|word| word.text != "--").collect()
+        } else {
+            let options = Options::with("FGgPstUu", &["parent", "pidfile", "signal", "user"]);
+            options.anywhere(run.arguments).operands
+        };
         if run.program == "kill"
             && !words.is_empty()
             && words.iter().all(|word| jobs.has(&word.text))

@@ -5,12 +5,18 @@ use super::word::{Kind, Piece};
 /// How many words one may become.
 const WORDS: usize = 64;
 
+/// How many letters a word may have for that.
+const LETTERS: usize = 4096;
+
 /// The words that one with braces stands for. Where that would be too many, what is in braces is only
 /// known when it runs.
-pub(super) fn expanded(mut pieces: Vec<Piece>) -> Vec<Vec<Piece>> {
+pub(super) fn expanded(pieces: Vec<Piece>) -> Vec<Vec<Piece>> {
     let has = |wanted| pieces.iter().any(|p| p.kind == Kind::Plain && p.text.contains(wanted));
     if !has('{') || !has(',') || !has('}') {
         return vec![pieces];
+    }
+    if pieces.iter().map(|piece| piece.text.len()).sum::<usize>() > LETTERS {
+        return vec![unknown(pieces)];
     }
     let letters = pieces.iter().flat_map(|p| p.text.chars().map(|letter| (letter, p.kind)));
     let mut open = vec![letters.collect::<Vec<_>>()];
@@ -20,18 +26,21 @@ pub(super) fn expanded(mut pieces: Vec<Piece>) -> Vec<Vec<Piece>> {
             Some(words) if done.len() + open.len() + words.len() <= WORDS => {
                 open.extend(words.into_iter().rev());
             }
-            Some(_) => {
-                for piece in &mut pieces {
-                    if piece.kind == Kind::Plain && piece.text.contains('{') {
-                        piece.kind = Kind::Open;
-                    }
-                }
-                return vec![pieces];
-            }
+            Some(_) => return vec![unknown(pieces)],
             None => done.push(word),
         }
     }
     done.iter().map(|word| joined(word)).collect()
+}
+
+/// What is in braces could be anything.
+fn unknown(mut pieces: Vec<Piece>) -> Vec<Piece> {
+    for piece in &mut pieces {
+        if piece.kind == Kind::Plain && piece.text.contains('{') {
+            piece.kind = Kind::Open;
+        }
+    }
+    pieces
 }
 
 type Letter = (char, Kind);

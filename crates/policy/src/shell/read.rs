@@ -12,9 +12,15 @@ use super::tree::{Effort, tidied};
 use super::word::{Word, words};
 use super::{Input, Line, Scope, Stage, Step};
 
+/// How deep commands may be nested. What is in the arguments of a command is kept with it, as text, so
+/// without an end to it as much would be kept as the square of the length of a line.
+const NESTED: usize = 64;
+
 /// Where in a line something stands.
 #[derive(Clone, Debug, Default)]
 pub(super) struct At {
+    /// In how many others.
+    depth: usize,
     pub(super) stages: Arc<[Stage]>,
     pub(super) input: Option<Input>,
 }
@@ -22,7 +28,7 @@ pub(super) struct At {
 impl At {
     pub(super) fn in_stage(&self, pipeline: usize, place: usize) -> Self {
         let stages = self.stages.iter().copied().chain([Stage { pipeline, place }]).collect();
-        Self { stages, input: self.input }
+        Self { stages, input: self.input, depth: self.depth }
     }
 }
 
@@ -148,6 +154,14 @@ impl<'a, 't> Reader<'a, 't> {
 
     fn node(&mut self, node: Node<'t>, mut at: At) {
         self.parsed.has_more |= node.is_named() && !is_ordinary(node.kind());
+        if nests(node.kind()) {
+            at.depth += 1;
+            if at.depth > NESTED {
+                // It is not looked at, which is said.
+                self.parsed.is_broken = true;
+                return;
+            }
+        }
         // Within a character there is nothing that ends.
         let ends = [node.start_byte(), node.end_byte()];
         self.parsed.is_broken |= ends.iter().any(|end| !self.line.is_char_boundary(*end));
@@ -338,6 +352,28 @@ fn is_ordinary(kind: &str) -> bool {
             | "file_redirect"
             | "file_descriptor"
             | "comment"
+    )
+}
+
+/// What can have more of the same in it, to any depth.
+fn nests(kind: &str) -> bool {
+    matches!(
+        kind,
+        "array"
+            | "arithmetic_expansion"
+            | "case_statement"
+            | "command_substitution"
+            | "compound_statement"
+            | "expansion"
+            | "for_statement"
+            | "function_definition"
+            | "if_statement"
+            | "list"
+            | "negated_command"
+            | "process_substitution"
+            | "subshell"
+            | "test_command"
+            | "while_statement"
     )
 }
 

@@ -94,6 +94,7 @@ fn words_in_braces_are_several_words() {
     assert_eq!(words("a x{,.bak} {} {b} '{c,d}' \\{e,f}"), "x x.bak {} {b} {c,d} {e,f}");
     assert_eq!(words("a {b,\"c d\",$e}"), "b c d $e");
     assert!(words(&format!("a {}", "{b,c}".repeat(20))).starts_with("{b,c}"));
+    assert!(words(&format!("a {{b,c}}{}", "d".repeat(5000))).starts_with("{b,c}d"));
 }
 
 #[test]
@@ -188,6 +189,44 @@ fn nothing_deep_or_long_is_too_much() {
     }
     assert!(parse(&line).unwrap().is_broken);
     assert_eq!(parse(&"a".repeat(LONGEST + 1)), None);
+}
+
+/// Each command is kept with its text, in which those are that are nested in it.
+#[test]
+fn what_is_nested_is_not_kept_again_and_again() {
+    for (open, close) in [
+        ("$(a ", ")"),
+        ("\"$(a ", ")\""),
+        ("<(a ", ")"),
+        ("(a; ", ")"),
+        ("{ a; ", "; }"),
+        ("x=$(a ", ")"),
+        ("a <<< $(", ")"),
+        ("${x:-$(a ", ")}"),
+        ("if a; then ", "; fi"),
+        ("for x in $(", "); do a; done"),
+        ("f() { a $(", "); }"),
+    ] {
+        let depth = LONGEST / (open.len() + close.len()) / 2;
+        let line = format!("{}b{}", open.repeat(depth), close.repeat(depth));
+        let parsed = parse(&line).unwrap();
+        let commands = parsed.commands.iter().flat_map(|command| {
+            let words = command.words.iter().map(|word| word.text.len());
+            words.chain([command.text.len()])
+        });
+        let values = parsed.steps.iter().map(|step| match step {
+            Step::Set { values, .. } => values.iter().map(|value| value.text.len()).sum(),
+            _ => 1,
+        });
+        let inputs = parsed.inputs.iter().map(|input| input.text.len());
+        let kept: usize = commands.chain(values).chain(inputs).sum();
+        assert!(kept < 256 * line.len(), "{open}: {kept} bytes of {}", line.len());
+        assert!(parsed.is_broken, "{open}");
+    }
+    // As deep as anybody writes, it is looked at.
+    let line = format!("{}rm x{}", "echo $(".repeat(20), ")".repeat(20));
+    assert!(!parse(&line).unwrap().is_broken);
+    assert!(programs(&line).contains(&"rm".to_owned()));
 }
 
 /// A table in a text has many, and the parser takes long for many.

@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use countersign_policy::shell;
+use countersign_policy::{Danger, shell};
 use proptest::prelude::*;
 
 use crate::{place, said};
@@ -123,6 +123,12 @@ fn long_lines_are_looked_at_soon() {
         ("curl -o a x; rm ", "/etc/x "),
         ("a=/etc; touch ", "$a/x "),
         ("bash <<A\n", "rm /x\n"),
+        ("find . ", "-name a "),
+        ("grep ", "-e a "),
+        ("kill ", "-1 "),
+        ("f() { ", "cd a;"),
+        ("docker run ", "-v /a:/b "),
+        ("docker ", "run "),
     ] {
         let begun = Instant::now();
         let all = said(&format!("{before}{}", filled(piece)), &place());
@@ -131,6 +137,36 @@ fn long_lines_are_looked_at_soon() {
         let length: usize = all.iter().map(|note| note.text.len()).sum();
         assert!(length < 20_000, "{piece:?}: {length} bytes");
     }
+}
+
+/// What is nested deeper than anybody writes is not looked at, and that is said.
+#[test]
+fn what_is_too_deep_is_told() {
+    for (open, close) in [
+        ("$(a ", ")"),
+        ("(", ")"),
+        ("{ a; ", "; }"),
+        ("f() { cd a;", "; }"),
+        ("if a; then cd b; ", "; fi"),
+        ("(pushd a;", ")"),
+    ] {
+        let depth = (200 << 10) / (open.len() + close.len());
+        let line = format!("{}rm x{}", open.repeat(depth), close.repeat(depth));
+        let all = said(&line, &place());
+        assert!(all.iter().any(|note| note.danger == Danger::Opaque), "{open}: {all:?}");
+    }
+    let line = format!("{}rm x", "a && b || ".repeat(10_000));
+    assert!(said(&line, &place()).iter().any(|note| note.danger == Danger::Opaque));
+}
+
+/// Many files in a folder with a long path are as many long paths.
+#[test]
+fn paths_are_looked_at_as_far_as_there_is_time() {
+    let long = "a/".repeat(2000);
+    let line =
+        format!("if a; then cd {long}; else cd b/{long}; fi; touch {}", "x ".repeat(100_000));
+    let all = said(&line, &place());
+    assert!(all.iter().any(|note| note.danger == Danger::Opaque), "{all:?}");
 }
 
 /// The parser ends the process if it is given these as they are.
