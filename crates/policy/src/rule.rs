@@ -65,6 +65,14 @@ impl Rule {
         }
     }
 
+    /// Whether these rules together are about this call: each command of a line can be one of another
+    /// rule.
+    #[must_use]
+    pub fn all_cover(rules: &[Self], call: &Call<'_>, place: &Place<'_>) -> bool {
+        rules.iter().any(|rule| rule.covers(call, place))
+            || call.command().is_some_and(|line| is_covered(rules, line))
+    }
+
     /// Whether it is about the whole tool. A rule for a server is about all of its tools.
     #[must_use]
     pub fn covers_tool(&self, tool: &str) -> bool {
@@ -87,10 +95,7 @@ impl Rule {
         if self.tool == "Bash" && self.content.as_deref() == Some(line) {
             return true;
         }
-        let Some(parsed) = shell::parse(line) else { return false };
-        parsed.is_plain()
-            && !parsed.commands.is_empty()
-            && parsed.commands.iter().all(|command| self.covers_command(&command.text))
+        is_covered(std::slice::from_ref(self), line)
     }
 
     /// Whether it is about this path. Rules for `Edit` hold for all tools that write files, those for
@@ -121,6 +126,15 @@ impl Rule {
         // Upper and lower case are the same in names of hosts.
         self.tool == "WebFetch" && domain.is_some_and(|domain| domain.eq_ignore_ascii_case(host))
     }
+}
+
+/// Whether there is a rule for each command of a line.
+fn is_covered(rules: &[Rule], line: &str) -> bool {
+    let Some(parsed) = shell::parse(line) else { return false };
+    let covers = |text: &str| rules.iter().any(|rule| rule.covers_command(text));
+    parsed.is_plain()
+        && !parsed.commands.is_empty()
+        && parsed.commands.iter().all(|command| covers(&command.text))
 }
 
 impl fmt::Display for Rule {

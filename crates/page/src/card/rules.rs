@@ -81,7 +81,7 @@ fn suggestion(
     let mut matched: Vec<String> = Vec::new();
     for call in before {
         let asked = Call { tool: &call.tool, input: &call.input };
-        if rules.iter().any(|rule| rule.covers(&asked, place)) {
+        if Rule::all_cover(&rules, &asked, place) {
             let words = words_of(call);
             if !matched.contains(&words) {
                 matched.push(words);

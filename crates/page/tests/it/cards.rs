@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use countersign_page::card::{Asker, Card};
+use countersign_page::card::{Asker, Card, Matched};
 use countersign_server::id::{ApprovalId, SessionId};
 use countersign_server::session::Approval;
 use serde_json::{Value, json};
@@ -37,12 +37,17 @@ fn form(schema: &Value) -> String {
 }
 
 fn shown(approval: &Approval) -> String {
+    shown_after(approval, &[])
+}
+
+/// The card of what is asked after these calls.
+fn shown_after(approval: &Approval, before: &[Matched]) -> String {
     let asker = Asker { title: "A session".into(), folder: "/project".into(), is_parked: false };
     let card = Card {
         approval,
         asker: &asker,
         names_session: false,
-        before: &[],
+        before,
         folder: "/project/inner",
         home: Some(Path::new("/home/me")),
         agent: None,
@@ -81,6 +86,23 @@ fn the_folder_is_the_one_of_the_call() {
     assert!(card.contains(outside), "{card}");
     let card = tool("Write", r#"{"file_path":"/project/x","content":"y"}"#);
     assert!(!card.contains(outside), "{card}");
+}
+
+/// A line of several commands is matched by several rules, and by none of them alone.
+#[test]
+fn rules_of_a_suggestion_are_looked_at_together() {
+    let rule = |content: &str| json!({"toolName": "Bash", "ruleContent": content});
+    let request = json!({"subtype": "can_use_tool", "tool_name": "Bash", "tool_use_id": "c",
+        "input": {"command": "npm test && git status"},
+        "permission_suggestions": [{"type": "addRules", "behavior": "allow", "destination": "session",
+            "rules": [rule("npm test:*"), rule("git status")]}]});
+    let approval = approval("tool", "Bash", &request.to_string());
+    let before =
+        |command: &str| Matched { tool: "Bash".into(), input: json!({"command": command}) };
+    let card = shown_after(&approval, &[before("npm test -- a && git status")]);
+    assert!(card.contains("It would also have matched"), "{card}");
+    let card = shown_after(&approval, &[before("npm test && git push")]);
+    assert!(!card.contains("It would also have matched"), "{card}");
 }
 
 #[test]

@@ -63,6 +63,24 @@ fn a_rule_for_a_command_is_not_about_what_is_around_it() {
     }
 }
 
+/// The CLI suggests several rules for a line of several commands.
+#[test]
+fn rules_can_be_about_a_line_together() {
+    let rules = ["Bash(npm test:*)", "Bash(git status)", "Read(/src/**)"].map(Rule::parse);
+    let cover = |rules: &[Rule], line: &str| {
+        let input = json!({"command": line});
+        Rule::all_cover(rules, &Call { tool: "Bash", input: &input }, &place())
+    };
+    assert!(cover(&rules, "npm test && git status"));
+    assert!(cover(&rules, "npm test -- a | npm test; git status"));
+    assert!(cover(&rules, "git status"));
+    assert!(!cover(&rules[..1], "npm test && git status"));
+    assert!(!cover(&rules, "npm test && git status && rm x"));
+    assert!(!cover(&rules, "A=1 npm test && git status"));
+    assert!(!cover(&rules, ""));
+    assert!(!cover(&[], "npm test"));
+}
+
 #[test]
 fn skills_and_agents_are_known_by_their_names() {
     let skill = json!({"skill": "review", "args": "all"});
