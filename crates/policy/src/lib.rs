@@ -3,7 +3,8 @@
 //! - [`Rule`]: a permission rule in the grammar of Claude Code, `Bash(npm test:*)`, and whether it is
 //!   about a call.
 //! - [`notes`]: what a person should know before a call is allowed, taken from the call: that it
-//!   deletes, that it writes outside the folder, that a shell runs what is piped to it.
+//!   deletes, that it writes outside the folder, that it sends a file away, that a shell runs what is
+//!   piped to it. [`Danger`] has all kinds of them.
 //! - [`shell`]: commands, parsed: which programs a line runs, in which order, and what they read.
 //!
 //! It is pure: nothing here looks at a file, at the clock or at the environment. It decides nothing

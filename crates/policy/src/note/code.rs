@@ -42,6 +42,56 @@ const RUNNING: &[&str] = &[
     "subprocess",
 ];
 
+/// Parts of calls that run code which is made while it runs.
+const MAKING: &[&str] = &[
+    "Buffer.from(",
+    "Function(",
+    "__import__",
+    "atob(",
+    "b64decode",
+    "eval(",
+    "exec(",
+    "fromCharCode",
+    "instance_eval",
+];
+
+/// Parts of calls that send something.
+const SENDING: &[&str] = &[
+    "IO::Socket",
+    "TCPSocket",
+    "XMLHttpRequest",
+    "axios.post",
+    "axios.put",
+    "create_connection",
+    "ftplib",
+    "httpx.post",
+    "httpx.put",
+    "net.connect",
+    "net.createConnection",
+    "requests.patch",
+    "requests.post",
+    "requests.put",
+    "smtplib",
+    "socket.socket",
+];
+
+/// Parts of calls that change files, which can be anywhere.
+const CHANGING: &[&str] = &[
+    "File.write",
+    "appendFile",
+    "copyFileSync",
+    "createWriteStream",
+    "os.rename",
+    "os.replace",
+    "renameSync",
+    "shutil.copy",
+    "shutil.move",
+    "symlink",
+    "writeFile",
+    "write_bytes",
+    "write_text",
+];
+
 impl Found {
     /// What code would do that a program runs.
     pub(super) fn code(&mut self, code: &Word, program: &str) {
@@ -53,6 +103,19 @@ impl Found {
         let has = |parts: &[&str]| parts.iter().any(|part| code.text.contains(part));
         if has(DELETING) {
             self.add(Danger::Deletes, format!("has code that can delete files (with {program})"));
+        }
+        if has(SENDING) {
+            let text =
+                format!("has code that can send something to another machine (with {program})");
+            self.add(Danger::Sends, text);
+        }
+        if has(CHANGING) {
+            let text = format!("has code that can change files anywhere (with {program})");
+            self.add(Danger::Opaque, text);
+        }
+        if has(MAKING) {
+            let text = format!("has code that is only made when it runs (with {program})");
+            self.add(Danger::Opaque, text);
         }
         if has(RUNNING) || calls_system(&code.text) || has_ticks(&code.text, program) {
             let text = format!("has code that can run other programs (with {program})");

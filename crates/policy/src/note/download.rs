@@ -6,7 +6,7 @@ use std::path::PathBuf;
 
 use super::flow::Flow;
 use super::folder::Folders;
-use super::{operands, write};
+use super::{git, operands, write};
 use crate::shell::{Command, Input, Line, Options, Run, Word};
 
 /// Programs that bring something from elsewhere.
@@ -28,6 +28,8 @@ pub(super) struct Downloads {
     places: HashSet<PathBuf>,
     /// Their names without folders, and of which of them the place is not known.
     files: HashMap<String, bool>,
+    /// The folders that are made of it: repositories, and archives that are taken apart.
+    folders: HashSet<PathBuf>,
     /// Those that can be run by their names alone.
     programs: HashSet<String>,
 }
@@ -45,10 +47,16 @@ impl Downloads {
 
     /// Whether a file was downloaded before. Where a place is not known, the name alone decides.
     pub(super) fn has(&self, file: &Word, folders: &Folders<'_>) -> bool {
-        if self.names.is_empty() {
+        if self.names.is_empty() && self.folders.is_empty() {
             return false;
         }
         let paths = folders.paths(file);
+        let is_below = |path: &PathBuf| {
+            !self.folders.is_empty() && path.ancestors().any(|folder| self.folders.contains(folder))
+        };
+        if paths.iter().any(is_below) {
+            return true;
+        }
         let is_lost = self.files.get(base(&file.text));
         self.names.contains(plain(&file.text))
             || paths.iter().any(|path| self.places.contains(path))
@@ -73,6 +81,11 @@ impl Downloads {
         redirects: &[&Word],
         folders: &Folders<'_>,
     ) {
+        for run in runs {
+            if let Some(folder) = git::cloned(run) {
+                self.add_folder(&folder, folders);
+            }
+        }
         if self.flow.is_empty() {
             return;
         }
@@ -97,6 +110,17 @@ impl Downloads {
             for file in made(run) {
                 self.add(&file, folders);
             }
+            if matches!(run.program, "bsdtar" | "gtar" | "tar" | "unzip") {
+                for folder in write::written(run).into_iter().flatten() {
+                    self.add_folder(&folder, folders);
+                }
+            }
+        }
+    }
+
+    fn add_folder(&mut self, folder: &Word, folders: &Folders<'_>) {
+        if self.folders.len() < FILES {
+            self.folders.extend(folders.paths(folder));
         }
     }
 

@@ -1,7 +1,7 @@
 //! What is gone afterwards that is no file: in a cluster, in a cloud, in a database.
 
 use super::{Danger, Found, all_shown, subcommands};
-use crate::shell::{Options, Run};
+use crate::shell::{Command, Input, Line, Options, Run, Word};
 
 /// Programs that talk to a database, and their options for what is said to it.
 const DATABASES: &[(&str, &[&str])] = &[
@@ -19,7 +19,7 @@ const DATABASES: &[(&str, &[&str])] = &[
 const STATEMENTS: &[&str] = &["DELETE FROM ", "DROP ", "TRUNCATE "];
 
 impl Found {
-    pub(super) fn elsewhere(&mut self, run: &Run<'_>) {
+    pub(super) fn elsewhere(&mut self, line: &Line, command: &Command, run: &Run<'_>) {
         let words = subcommands(run);
         let mut names = words.iter().map(|word| word.text.as_str());
         let (first, second) = (names.next().unwrap_or_default(), names.next().unwrap_or_default());
@@ -45,14 +45,62 @@ impl Found {
                 "something in the cloud"
             }
             "gsutil" if first == "rm" => "something in the cloud",
-            "terraform" | "tofu" | "pulumi" if first == "destroy" => "what it has made",
             "terraform" | "tofu" if first == "apply" && has("-destroy") => "what it has made",
+            "terraform" | "tofu" | "pulumi" if first == "destroy" => "what it has made",
+            // What it would take away is only said when it runs.
+            "terraform" | "tofu" | "pulumi" if matches!(first, "apply" | "up") => {
+                let text = format!("can delete or replace what it has made (with {})", run.program);
+                return self.add(Danger::Deletes, text);
+            }
+            "cdk" if first == "destroy" => "what it has made",
             "gh" if second == "delete" || first == "api" && has("DELETE") => "something on GitHub",
             "docker" | "podman" if first == "system" && second == "prune" => {
                 "what no container uses"
             }
             "docker" | "podman" if first == "volume" && matches!(second, "prune" | "rm") => {
                 "volumes, and what is in them"
+            }
+            "docker" | "podman"
+                if first == "compose"
+                    && words.iter().any(|word| word.text == "down")
+                    && (has("-v") || has("--volumes")) =>
+            {
+                "volumes, and what is in them"
+            }
+            "docker-compose" | "podman-compose"
+                if words.iter().any(|word| word.text == "down")
+                    && (has("-v") || has("--volumes")) =>
+            {
+                "volumes, and what is in them"
+            }
+            "prisma"
+                if first == "migrate" && second == "reset"
+                    || has("--force-reset")
+                    || has("--accept-data-loss") =>
+            {
+                "a database"
+            }
+            "rails" | "rake"
+                if matches!(first, "db:drop" | "db:purge" | "db:reset" | "db:schema:load") =>
+            {
+                "a database"
+            }
+            "php"
+                if words.iter().any(|word| {
+                    matches!(
+                        &*word.text,
+                        "db:wipe" | "migrate:fresh" | "migrate:refresh" | "migrate:reset"
+                    )
+                }) =>
+            {
+                "a database"
+            }
+            "supabase" if first == "db" && second == "reset" => "a database",
+            name if name.starts_with("python")
+                && first.ends_with("manage.py")
+                && matches!(second, "flush" | "reset_db") =>
+            {
+                "a database"
             }
             "dropdb" => "a database",
             "redis-cli"
@@ -62,15 +110,21 @@ impl Found {
             {
                 "a database"
             }
-            program => return self.database(run, program),
+            program => {
+                let read = match command.input {
+                    Some(Input::Text(text) | Input::Pipe(Some(text))) => line.inputs.get(text),
+                    _ => None,
+                };
+                return self.database(run, program, read);
+            }
         };
         if !is_tried {
             self.add(Danger::Deletes, format!("deletes {what} (with {})", run.program));
         }
     }
 
-    /// A statement that is written in the arguments.
-    fn database(&mut self, run: &Run<'_>, program: &str) {
+    /// A statement that is written in the arguments, or in a text that is read.
+    fn database(&mut self, run: &Run<'_>, program: &str, read: Option<&Word>) {
         let Some((_, names)) = DATABASES.iter().find(|(name, _)| *name == program) else { return };
         let options = Options::with("cdeEhPpQqU", &["cmd", "command", "execute", "query"]);
         let parsed = options.anywhere(run.arguments);
@@ -78,6 +132,7 @@ impl Found {
             .values(names)
             .map(|word| word.text.clone())
             .chain(parsed.operands.iter().map(|word| word.text.clone()))
+            .chain(read.map(|word| word.text.clone()))
             .collect();
         let is_gone = |statement: &str| {
             let statement = statement.trim_start().to_ascii_uppercase();

@@ -95,6 +95,21 @@ pub(super) fn folder<'a>(run: &Run<'a>) -> Option<Cow<'a, Word>> {
     })
 }
 
+/// The folder that a repository is cloned into.
+pub(super) fn cloned<'a>(run: &Run<'a>) -> Option<Cow<'a, Word>> {
+    if run.program != "git" {
+        return None;
+    }
+    let (name, rest) = subcommand(run.arguments).filter(|(name, _)| *name == "clone")?;
+    let parsed = parsed(name, rest);
+    if let Some(folder) = parsed.operands.get(1) {
+        return Some(Cow::Borrowed(*folder));
+    }
+    let address = parsed.operands.first()?.text.trim_end_matches('/');
+    let name = address.rsplit(['/', ':']).next()?.trim_end_matches(".git");
+    (!name.is_empty()).then(|| Cow::Owned(Word::known(name)))
+}
+
 /// The repository that git pushes to, as it is named.
 pub(super) fn pushed_to<'a>(run: &Run<'a>) -> Option<&'a Word> {
     let (name, rest) = subcommand(run.arguments).filter(|(name, _)| *name == "push")?;
@@ -187,6 +202,9 @@ impl Found {
             }
             "branch" if has(&["D"]) || is_forced && has(&["d", "delete"]) => {
                 "deletes a branch, merged or not".to_owned()
+            }
+            "branch" if is_forced && !parsed.operands.is_empty() => {
+                "moves a branch, so that what only it holds is lost".to_owned()
             }
             "tag" if has(&["d", "delete"]) => "deletes a tag".to_owned(),
             "stash" if matches!(first, "drop" | "clear") => {

@@ -187,6 +187,7 @@ impl Found {
                         }
                         self.execution(line, command, run, &downloads, &folders);
                         self.run(run, &folders);
+                        self.elsewhere(line, command, run);
                         self.sends(line, command, run, &contents);
                         self.serves(run, &redirects);
                         self.stops(&jobs, run);
@@ -260,9 +261,18 @@ impl Found {
             let text = format!("runs {}, which is only known when it runs", shown(&name.text));
             self.add(Danger::Opaque, text);
         }
+        if matches!(run.program, "cmd.exe" | "powershell" | "powershell.exe" | "pwsh")
+            && !run.arguments.is_empty()
+            && !run
+                .arguments
+                .iter()
+                .all(|word| matches!(&*word.text, "--version" | "-v" | "-Version"))
+        {
+            let text = format!("runs a command that is not looked at (with {})", run.program);
+            self.add(Danger::Opaque, text);
+        }
         self.deletes(run);
         self.raises(run);
-        self.elsewhere(run);
         self.plans(run);
         if run.program == "git" {
             self.git(run, folders);

@@ -82,7 +82,7 @@ fn makes_executable(mode: &str) -> bool {
 }
 
 /// Words that a program changes.
-type Words<'a> = Vec<Cow<'a, Word>>;
+pub(super) type Words<'a> = Vec<Cow<'a, Word>>;
 
 fn all<'a>(operands: &[&'a Word]) -> Words<'a> {
     operands.iter().map(|word| Cow::Borrowed(*word)).collect()
@@ -93,7 +93,7 @@ fn here<'a>() -> Cow<'a, Word> {
 }
 
 /// What a program changes, if it is one that changes files. It can be none where it is given more.
-fn written<'a>(run: &Run<'a>) -> Option<Words<'a>> {
+pub(super) fn written<'a>(run: &Run<'a>) -> Option<Words<'a>> {
     let words = run.arguments;
     let operands = |options: Options| options.anywhere(words).operands;
     Some(match run.program {
@@ -448,9 +448,20 @@ fn tar<'a>(run: &Run<'a>) -> Option<Words<'a>> {
 fn found<'a>(run: &Run<'a>) -> Option<Words<'a>> {
     let mut words = after_option(run, &["-fprint", "-fprint0", "-fprintf", "-fls"]);
     if run.arguments.iter().any(|word| word.text == "-delete") {
-        let places =
-            run.arguments.iter().take_while(|word| !word.text.starts_with(['-', '(', '!']));
-        words.extend(places.map(Cow::Borrowed));
+        let is_test = |word: &Word| word.text.starts_with(['-', '(', '!']);
+        let options = Options::valued("D").leading(run.arguments);
+        let first = run.arguments.iter().position(|word| !is_leading(&word.text));
+        let rest = run.arguments.get(first.unwrap_or_default()..).unwrap_or_default();
+        // After options of its own, `-D x` among them, come the places.
+        let rest = if options.has(&["D"]) { options.rest } else { rest };
+        let places: Words<'a> =
+            rest.iter().take_while(|word| !is_test(word)).map(Cow::Borrowed).collect();
+        words.extend(if places.is_empty() { vec![here()] } else { places });
     }
     (!words.is_empty()).then_some(words)
+}
+
+/// Whether it is an option of `find` that comes before the places.
+fn is_leading(text: &str) -> bool {
+    matches!(text, "-H" | "-L" | "-P") || text.starts_with("-O")
 }

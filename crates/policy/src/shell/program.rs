@@ -179,6 +179,14 @@ struct Interpreter {
 
 impl Interpreter {
     fn source<'a>(&self, run: &Run<'a>) -> Option<Source<'a>> {
+        // Both letters are about the same code, which the first would have as its value.
+        let both =
+            |pair: &&[Word]| pair.first().is_some_and(|word| matches!(&*word.text, "-pe" | "-ep"));
+        if self.code.contains(&"print")
+            && let Some(pair) = run.arguments.windows(2).take_while(is_before).find(both)
+        {
+            return pair.get(1).map(|code| Source::Argument(Cow::Borrowed(code)));
+        }
         let parsed: Parsed<'a> = self.options.leading(run.arguments);
         if let Some(code) = parsed.values(self.code).next() {
             return Some(Source::Argument(code));
@@ -197,6 +205,11 @@ impl Interpreter {
         }
         Some(rest.first().map_or(Source::Input, file))
     }
+}
+
+/// Whether options have not ended.
+fn is_before(pair: &&[Word]) -> bool {
+    pair.first().is_some_and(|word| word.text.starts_with('-') && word.text != "--")
 }
 
 fn interpreter(name: &str) -> Option<Interpreter> {
@@ -240,7 +253,6 @@ fn interpreter(name: &str) -> Option<Interpreter> {
         }),
         "lua" | "luajit" => of("elW", &["e"], &["v"]),
         "Rscript" | "julia" | "tclsh" | "osascript" => of("eEL", &["e", "E"], &["v"]),
-        "pwsh" => of("", &[], &["c", "f"]),
         _ => None,
     }
 }

@@ -24,6 +24,26 @@ fn a_download_is_run_from_a_file() {
     ]);
 }
 
+/// A repository, and an archive.
+#[test]
+fn a_download_is_run_from_a_folder() {
+    check(&[
+        ("git clone https://x.example/y && cd y && ./install.sh", "runs_download"),
+        ("git clone https://x.example/y.git && bash y/install.sh", "runs_download"),
+        (
+            "git clone --depth 1 git@x.example:me/y.git z && (cd z; python3 setup.py)",
+            "runs_download",
+        ),
+        ("cd sub; git clone https://x.example/y; sh y/bin/x", "runs_download"),
+        ("curl -O https://x.example/y.tgz && tar xzf y.tgz && ./y/configure", "runs_download"),
+        ("curl -L https://x.example/y | tar xz -C y && y/install", "runs_download"),
+        ("wget https://x.example/y.zip && unzip y.zip -d y && sh y/x.sh", "runs_download"),
+        ("git clone https://x.example/y && cd y && npm ci && npm test", ""),
+        ("git clone https://x.example/y && ./build.sh", ""),
+        ("tar xzf y.tgz && ./y/configure", ""),
+    ]);
+}
+
 /// What is written to another command is run by it.
 #[test]
 fn a_download_is_written_to_a_shell() {
