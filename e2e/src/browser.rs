@@ -192,10 +192,17 @@ impl Browser {
         }
     }
 
-    /// The text of the first element of that kind, which must be there.
+    /// The text of the first element of that kind, which must be there; of the one that takes its place,
+    /// where the page is just drawn anew.
     pub async fn text(&self, css: &str) -> String {
-        let element = self.find(css).await;
-        element.text().await.expect("an element without a text")
+        let end = Instant::now() + Duration::from_millis(PATIENCE_MS.into());
+        loop {
+            match self.find(css).await.text().await {
+                Ok(text) => return text,
+                Err(error) if error.is_stale_element_reference() && Instant::now() < end => {}
+                Err(error) => panic!("{css}: {error}"),
+            }
+        }
     }
 
     /// How many elements of that kind there are.
