@@ -194,7 +194,7 @@ impl<'a> Story<'a> {
         let opened = self.opened.get(&approval.id).copied().unwrap_or_default();
         let closed = self.closed.get(&approval.id).copied().unwrap_or(u64::MAX);
         let turns = || self.turns.get(&approval.session).into_iter().flatten().copied();
-        let before = turns().filter(|turn| *turn < opened).next_back().unwrap_or_default();
+        let before = turns().rfind(|turn| *turn < opened).unwrap_or_default();
         before..=turns().find(|turn| *turn > closed).unwrap_or(u64::MAX)
     }
 
