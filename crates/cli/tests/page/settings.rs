@@ -80,6 +80,16 @@ async fn notifications_when_something_waits() {
             .await;
         browser.click("#sound").await;
         page.until("window.heard === 1 && localStorage.getItem('countersign-sound') === 'on'").await;
+        // Another page of this browser looks up what is shown, all the time.
+        browser
+            .run(
+                "const look = () => navigator.locks.request('announcing', async () => {
+                   const registration = await navigator.serviceWorker.getRegistration();
+                   await registration.getNotifications();
+                 }).then(look);
+                 look();",
+            )
+            .await;
         let session = page.served.borrow().session("Write one file.");
         page.has("title", "(1)").await;
         page.until("window.heard === 2").await;
@@ -89,7 +99,7 @@ async fn notifications_when_something_waits() {
                 "const done = arguments[arguments.length - 1];
                  const look = async () => {
                    const registration = await navigator.serviceWorker.getRegistration();
-                   const shown = await registration.getNotifications();
+                   const shown = await navigator.locks.request('announcing', () => registration.getNotifications());
                    if (shown.length === 0) return setTimeout(look, 50);
                    done(shown.map(({ title, body, data }) => [title, body, data]));
                  };
@@ -106,7 +116,7 @@ async fn notifications_when_something_waits() {
                 "const done = arguments[arguments.length - 1];
                  const look = async () => {
                    const registration = await navigator.serviceWorker.getRegistration();
-                   const shown = await registration.getNotifications();
+                   const shown = await navigator.locks.request('announcing', () => registration.getNotifications());
                    if (shown.length > 0) return setTimeout(look, 50);
                    done(shown.length);
                  };

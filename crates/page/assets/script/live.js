@@ -197,19 +197,29 @@ async function alarm(newest) {
   if (kept.get("notify") !== "on" || window.Notification?.permission !== "granted") return;
   // A worker that was registered a moment ago shows nothing before it is ready.
   const registration = await navigator.serviceWorker?.ready;
-  registration?.showNotification(newest.title, {
-    body: newest.what,
-    tag: newest.id,
-    data: `/sessions/${newest.session}`,
-    icon: "/assets/icon.svg",
-  });
+  await announcing(() =>
+    registration?.showNotification(newest.title, {
+      body: newest.what,
+      tag: newest.id,
+      data: `/sessions/${newest.session}`,
+      icon: "/assets/icon.svg",
+    }),
+  );
 }
 
 // What waits no more is announced no more; nor is anything, when nothing waits.
 async function settled(tag) {
   if (tag === null) return;
   const registration = await navigator.serviceWorker?.getRegistration().catch(() => null);
-  for (const shown of (await registration?.getNotifications({ tag })) ?? []) shown.close();
+  await announcing(async () => {
+    for (const shown of (await registration?.getNotifications({ tag })) ?? []) shown.close();
+  });
+}
+
+// One page of this browser after the other: Chromium forgets a notification that begins to be shown while
+// those that are shown are looked up, and nobody could close it.
+function announcing(task) {
+  return navigator.locks?.request("announcing", task);
 }
 
 // A browser lets a page be heard once somebody has done something on it.
