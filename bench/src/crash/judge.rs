@@ -138,8 +138,9 @@ struct Story<'a> {
     results: HashMap<(SessionId, String), u64>,
     /// Where in its log a session was stopped or interrupted, or a turn ended by an answer.
     ended: HashMap<SessionId, Vec<u64>>,
-    /// Where in its log the turns of a session ended.
-    turns: HashMap<SessionId, Vec<u64>>,
+    /// Where in its log the turns of a session began, and where they ended.
+    began: HashMap<SessionId, Vec<u64>>,
+    over: HashMap<SessionId, Vec<u64>>,
     /// Where in the log of its session something was asked, and was closed.
     opened: HashMap<ApprovalId, u64>,
     closed: HashMap<ApprovalId, u64>,
@@ -188,14 +189,16 @@ impl<'a> Story<'a> {
         ended.any(|seq| turn.contains(seq))
     }
 
-    /// From the end of the turn before something was asked to the end of the turn in which it was
-    /// closed.
+    /// From the begin of the turn in which something was asked, or from there if it was between two
+    /// turns, to the end of the one in which it was closed.
     fn turn_around(&self, approval: &Approval) -> RangeInclusive<u64> {
         let opened = self.opened.get(&approval.id).copied().unwrap_or_default();
         let closed = self.closed.get(&approval.id).copied().unwrap_or(u64::MAX);
-        let turns = || self.turns.get(&approval.session).into_iter().flatten().copied();
-        let before = turns().rfind(|turn| *turn < opened).unwrap_or_default();
-        before..=turns().find(|turn| *turn > closed).unwrap_or(u64::MAX)
+        let mut began = self.began.get(&approval.session).into_iter().flatten().copied();
+        let over = || self.over.get(&approval.session).into_iter().flatten().copied();
+        let is_its_own = |seq: &u64| !over().any(|over| (*seq..opened).contains(&over));
+        let from = began.rfind(|seq| *seq < opened).filter(is_its_own).unwrap_or(opened);
+        from..=over().find(|seq| *seq > closed).unwrap_or(u64::MAX)
     }
 
     /// What happened around an approval, an event a line, for whoever has to find out why.
@@ -223,7 +226,8 @@ impl<'a> Story<'a> {
         match happening {
             Happening::ApprovalOpened(body) => drop(self.opened.insert(body.approval, seq)),
             Happening::ApprovalClosed(body) => drop(self.closed.insert(body.approval, seq)),
-            Happening::TurnEnded(_) => self.turns.entry(session).or_default().push(seq),
+            Happening::TurnBegan(_) => self.began.entry(session).or_default().push(seq),
+            Happening::TurnEnded(_) => self.over.entry(session).or_default().push(seq),
             Happening::GrantUsed(body) => *self.granted.entry(body.approval).or_default() += 1,
             Happening::ApprovalDelivered(body) => {
                 let times = self.delivered.entry(body.approval).or_default();

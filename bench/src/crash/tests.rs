@@ -10,7 +10,7 @@ use countersign_server::session::{
     Answer, Approval, ApprovalAnswered, ApprovalClosed, ApprovalDelivered, ApprovalEnd,
     ApprovalKind, ApprovalOpened, By, Created, Delivery, Happening, Head, InterruptAsked,
     MessageContent, MessageQueued, MessageSent, ProcessEnded, ProcessStarted, ProcessStarting,
-    ToolCalled, TurnBegan, TurnCause, TurnEnd, TurnEnded,
+    StopAsked, ToolCalled, TurnBegan, TurnCause, TurnEnd, TurnEnded,
 };
 use countersign_server::store::{open_approval, update_approval};
 use jiff::Timestamp;
@@ -217,6 +217,13 @@ fn an_answer_that_somebody_did_not_wait_for_is_not_lost() {
     world.record.ran.clear();
     world.finds(&[]);
     let mut world = World::where_else(|happenings, _| cancelled(happenings));
+    world.record.ran.clear();
+    world.finds(&[Wrong::AnswerLost]);
+    // What was ended before that turn is another matter.
+    let mut world = World::where_else(|happenings, _| {
+        cancelled(happenings);
+        happenings.insert(1, StopAsked { by: By::Server }.into());
+    });
     world.record.ran.clear();
     world.finds(&[Wrong::AnswerLost]);
 }

@@ -3,7 +3,7 @@
 use countersign_policy::{Call, notes};
 use serde_json::json;
 
-use crate::{check, place, said};
+use crate::{check, check_words, place};
 
 #[test]
 fn what_ends_programs() {
@@ -88,20 +88,16 @@ fn a_call_without_the_sandbox_is_told() {
 
 #[test]
 fn it_is_said_what_ends_and_what_is_not_checked() {
-    let texts = |line: &str| {
-        said(line, &place()).into_iter().map(|note| note.text).collect::<Vec<_>>().join("; ")
-    };
-    for (line, expected) in [
-        ("kill -9 12 13", "ends processes: 12, 13 (with kill)"),
-        ("pgrep a | xargs kill", "ends processes: those that it is given (with kill)"),
-        ("systemctl stop a b", "ends services: a, b (systemctl stop)"),
-        ("reboot", "ends the machine, or all that runs on it (reboot)"),
-        ("curl -k https://x.example", "does not check who is at the other end (with curl)"),
-        (
-            "NODE_TLS_REJECT_UNAUTHORIZED=0 npm test",
-            "does not check who is at the other end (NODE_TLS_REJECT_UNAUTHORIZED)",
-        ),
-    ] {
-        assert_eq!(texts(line), expected, "{line}");
-    }
+    check_words("kill -9 12 13", &["ends processes: 12, 13 (with kill)"]);
+    check_words("pgrep a | xargs kill", &["ends processes: those that it is given (with kill)"]);
+    check_words("systemctl stop a b", &["ends services: a, b (systemctl stop)"]);
+    check_words("reboot", &["ends the machine, or all that runs on it (reboot)"]);
+    check_words(
+        "curl -k https://x.example",
+        &["does not check who is at the other end (with curl)"],
+    );
+    check_words(
+        "NODE_TLS_REJECT_UNAUTHORIZED=0 npm test",
+        &["does not check who is at the other end (NODE_TLS_REJECT_UNAUTHORIZED)"],
+    );
 }

@@ -40,12 +40,22 @@ fn check(table: &[(&str, &str)]) {
         .iter()
         .filter_map(|(line, expected)| {
             let told = dangers(line, &place());
-            let texts =
-                || said(line, &place()).into_iter().map(|note| note.text).collect::<Vec<_>>();
             (told != *expected).then(|| {
-                format!("{line}\n    must be: {expected}\n    but is:  {told} {:?}", texts())
+                let texts = texts(line);
+                format!("{line}\n    must be: {expected}\n    but is:  {told} {texts:?}")
             })
         })
         .collect();
     assert!(wrong.is_empty(), "{} of {}:\n{}", wrong.len(), table.len(), wrong.join("\n"));
+}
+
+/// What is told about a line, in its words, the worst first.
+fn texts(line: &str) -> Vec<String> {
+    said(line, &place()).into_iter().map(|note| note.text).collect()
+}
+
+/// Checks that this is told about a line, in these words, and nothing else.
+#[track_caller]
+fn check_words(line: &str, expected: &[&str]) {
+    assert_eq!(texts(line), expected, "{line}");
 }

