@@ -84,6 +84,16 @@ impl<'a> Page<'a> {
         session
     }
 
+    /// Has two sessions ask for something, one after the other; gives what the first asks for.
+    pub(crate) async fn two_wait(&self) -> String {
+        let first = self.served.borrow().session("Write one file.");
+        let first = self.served.borrow().ask(&first);
+        self.until("document.querySelectorAll('.card').length === 1").await;
+        self.served.borrow().session("Write another file.");
+        self.until("document.querySelectorAll('.card').length === 2").await;
+        first
+    }
+
     /// Waits for a card of this kind, and past the time in which keys do nothing.
     pub(crate) async fn card(&self, kind: &str) {
         self.browser.until(&card(kind)).await;

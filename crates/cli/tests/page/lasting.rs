@@ -78,11 +78,7 @@ async fn a_cli_that_is_missing_is_no_dead_end() {
 async fn answered_while_somebody_writes() {
     test("answered_while_somebody_writes", SCRIPT, async |page| {
         let browser = page.browser;
-        let first = page.served.borrow().session("Write one file.");
-        let first = page.served.borrow().ask(&first);
-        page.until("document.querySelectorAll('.card').length === 1").await;
-        page.served.borrow().session("Write another file.");
-        page.until("document.querySelectorAll('.card').length === 2").await;
+        let first = page.two_wait().await;
         page.card("tool").await;
         page.decide("deny").await;
         browser.press("Not h").await;

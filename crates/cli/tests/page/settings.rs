@@ -83,9 +83,11 @@ async fn notifications_when_something_waits() {
         // Another page of this browser looks up what is shown, all the time.
         browser
             .run(
-                "const look = () => navigator.locks.request('announcing', async () => {
+                "window.shown = [];
+                 const look = () => navigator.locks.request('announcing', async () => {
                    const registration = await navigator.serviceWorker.getRegistration();
-                   await registration.getNotifications();
+                   const shown = await registration.getNotifications();
+                   window.shown = shown.map(({ title, body, data }) => [title, body, data]);
                  }).then(look);
                  look();",
             )
@@ -94,36 +96,14 @@ async fn notifications_when_something_waits() {
         page.has("title", "(1)").await;
         page.until("window.heard === 2").await;
         page.has("#said", "Write one file. asks: Write one.txt").await;
-        let shown = browser
-            .run_async(
-                "const done = arguments[arguments.length - 1];
-                 const look = async () => {
-                   const registration = await navigator.serviceWorker.getRegistration();
-                   const shown = await navigator.locks.request('announcing', () => registration.getNotifications());
-                   if (shown.length === 0) return setTimeout(look, 50);
-                   done(shown.map(({ title, body, data }) => [title, body, data]));
-                 };
-                 look();",
-            )
-            .await;
+        page.until("window.shown.length === 1").await;
+        let shown = browser.run("return window.shown").await;
         let to = format!("/sessions/{session}");
         assert_eq!(shown, json!([["Write one file.", "asks: Write one.txt", to]]));
         // What somebody has answered is announced no more.
         let asked = page.served.borrow().ask(&session);
         page.served.borrow().ok(&["approve", &asked]);
-        let gone = browser
-            .run_async(
-                "const done = arguments[arguments.length - 1];
-                 const look = async () => {
-                   const registration = await navigator.serviceWorker.getRegistration();
-                   const shown = await navigator.locks.request('announcing', () => registration.getNotifications());
-                   if (shown.length > 0) return setTimeout(look, 50);
-                   done(shown.length);
-                 };
-                 look();",
-            )
-            .await;
-        assert_eq!(gone, 0);
+        page.until("window.shown.length === 0").await;
         // Nothing is kept by the worker: the page is always the server's.
         let kept = browser
             .run_async("const done = arguments[arguments.length - 1]; caches.keys().then(done)")

@@ -9,10 +9,7 @@ use crate::kit::test;
 async fn requests_are_decided_with_keys_one_by_one() {
     test("requests_are_decided_with_keys_one_by_one", SCRIPT, async |page| {
         let browser = page.browser;
-        page.served.borrow().session("Write one file.");
-        page.until("document.querySelectorAll('.card').length === 1").await;
-        page.served.borrow().session("Write another file.");
-        page.until("document.querySelectorAll('.card').length === 2").await;
+        page.two_wait().await;
         page.card("tool").await;
         // The second one, by moving there.
         browser.press("jj").await;
@@ -103,11 +100,7 @@ async fn the_next_request_opens_when_another_is_answered_elsewhere() {
     let name = "the_next_request_opens_when_another_is_answered_elsewhere";
     test(name, SCRIPT, async |page| {
         let browser = page.browser;
-        let first = page.served.borrow().session("Write one file.");
-        let first = page.served.borrow().ask(&first);
-        page.until("document.querySelectorAll('.card').length === 1").await;
-        page.served.borrow().session("Write another file.");
-        page.until("document.querySelectorAll('.card').length === 2").await;
+        let first = page.two_wait().await;
         assert_eq!(browser.count(".card[open]").await, 1);
         browser.run("window.before = performance.now()").await;
         page.served.borrow().ok(&["deny", &first]);

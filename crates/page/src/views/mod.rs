@@ -99,7 +99,8 @@ impl Frame {
     }
 }
 
-/// The sessions that stand on the left: the latest, and all that wait for a person, however long.
+/// The sessions that stand on the left: the latest, and those that wait for a person, however long they
+/// have.
 pub(crate) async fn listed(api: &Api) -> Result<Page<Arc<Head>>, Problem> {
     let store = api.service.hub().store();
     let filter = SessionFilter { archived: Some(false), limit: LISTED, ..SessionFilter::default() };

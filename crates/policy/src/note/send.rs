@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use super::content::{Contents, is_proxy};
 use super::{Danger, Found, all_shown, git, shown, subcommands, write};
-use crate::shell::{Command, Given, Line, Options, Parsed, Program, Run, Source, Word};
+use crate::shell::{Command, Given, Line, Options, Parsed, Program, Run, Source, Word, is_here};
 
 /// What makes something public, and the first word of its arguments with which it does.
 const PUBLISHING: &[(&str, &str)] = &[
@@ -374,16 +374,6 @@ pub(super) fn stays_here(to: &[Cow<'_, Word>], command: &Command, contents: &Con
 fn is_this(to: &Word) -> bool {
     let host = host(&to.text).filter(|(host, _)| is_here(host));
     host.is_some_and(|(_, end)| to.hole.is_none_or(|at| at > end))
-}
-
-/// Whether a host is the machine itself.
-fn is_here(host: &str) -> bool {
-    let host = host.to_ascii_lowercase();
-    let is_number = host.chars().all(|c| c.is_ascii_digit() || c == '.');
-    host == "localhost"
-        || host.ends_with(".localhost")
-        || matches!(host.as_str(), "[::1]" | "::1" | "0.0.0.0")
-        || is_number && host.starts_with("127.")
 }
 
 /// Whether an address of this machine could be led to another one.

@@ -166,6 +166,16 @@ impl<'t> Reader<'_, 't> {
 fn names_this(words: &[Word]) -> bool {
     words.iter().any(|word| {
         let host = word.text.rsplit('@').next().unwrap_or_default();
-        host == "localhost" || host.starts_with("127.") || host == "::1"
+        is_here(host)
     })
+}
+
+/// Whether a host is the machine itself.
+pub(crate) fn is_here(host: &str) -> bool {
+    let host = host.to_ascii_lowercase();
+    let is_number = host.chars().all(|c| c.is_ascii_digit() || c == '.');
+    host == "localhost"
+        || host.ends_with(".localhost")
+        || matches!(host.as_str(), "[::1]" | "::1" | "0.0.0.0")
+        || is_number && host.starts_with("127.")
 }

@@ -24,11 +24,11 @@ mod wrapper;
 
 use std::sync::Arc;
 
+pub(crate) use self::command::is_here;
 pub(crate) use self::nested::GIT;
 pub(crate) use self::option::{Options, Parsed};
 pub(crate) use self::program::{Program, Source};
-pub use self::run::Container;
-pub use self::run::{Given, Run};
+pub use self::run::{Container, Given, Run};
 pub(crate) use self::word::Begin;
 pub use self::word::Word;
 pub(crate) use self::wrapper::CONTAINER;
