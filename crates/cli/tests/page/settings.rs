@@ -80,22 +80,48 @@ async fn notifications_when_something_waits() {
             .await;
         browser.click("#sound").await;
         page.until("window.heard === 1 && localStorage.getItem('countersign-sound') === 'on'").await;
-        // Another page of this browser looks up what is shown, all the time.
+        // While another page of this browser looks up what is shown, nothing begins to be: the browser would
+        // forget it.
         browser
             .run(
-                "window.shown = [];
+                "window.early = false;
+                 let isLooking = true;
+                 const show = ServiceWorkerRegistration.prototype.showNotification;
+                 ServiceWorkerRegistration.prototype.showNotification = function (...what) {
+                   window.early ||= isLooking;
+                   return show.apply(this, what);
+                 };
+                 window.shown = [];
                  const look = () => navigator.locks.request('announcing', async () => {
                    const registration = await navigator.serviceWorker.getRegistration();
                    const shown = await registration.getNotifications();
                    window.shown = shown.map(({ title, body, data }) => [title, body, data]);
                  }).then(look);
-                 look();",
+                 navigator.locks.request('announcing', () => new Promise((end) => {
+                   window.goOn = () => {
+                     isLooking = false;
+                     end();
+                     look();
+                   };
+                 }));",
             )
             .await;
         let session = page.served.borrow().session("Write one file.");
         page.has("title", "(1)").await;
         page.until("window.heard === 2").await;
         page.has("#said", "Write one file. asks: Write one.txt").await;
+        browser
+            .run_async(
+                "const done = arguments[arguments.length - 1];
+                 const look = async () => {
+                   const { pending } = await navigator.locks.query();
+                   if (pending.length === 0) return setTimeout(look, 50);
+                   done(null);
+                 };
+                 look();",
+            )
+            .await;
+        assert_eq!(browser.run("window.goOn(); return window.early").await, false);
         page.until("window.shown.length === 1").await;
         let shown = browser.run("return window.shown").await;
         let to = format!("/sessions/{session}");
