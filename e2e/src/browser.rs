@@ -5,16 +5,11 @@ use std::panic::{AssertUnwindSafe, resume_unwind};
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
-use fantoccini::actions::{InputSource as _, KeyAction, KeyActions};
-use fantoccini::wd::{Capabilities, WebDriverCompatibleCommand, WindowHandle};
-use fantoccini::{Client, ClientBuilder, Locator};
 use futures_util::FutureExt as _;
-use http::Method;
-use hyper_util::client::legacy::connect::HttpConnector;
 use serde_json::{Value, json};
-use url::{ParseError, Url};
 
 use crate::driver::Driver;
+use crate::webdriver::{ElementId, WebDriverSession, string};
 
 /// How long something on a page may take before the test has failed. It is only ever waited for in
 /// full when it has.
@@ -32,7 +27,7 @@ pub enum Scheme {
 /// A browser, at one of its pages.
 #[derive(Debug)]
 pub struct Browser {
-    client: Client,
+    session: WebDriverSession,
     name: String,
     // The last, so that it ends after what talks to it.
     _driver: Driver,
@@ -40,7 +35,7 @@ pub struct Browser {
 
 /// A tab of a browser.
 #[derive(Clone, Debug)]
-pub struct Tab(WindowHandle);
+pub struct Tab(String);
 
 /// Runs a test with a browser of its own, which is gone afterwards in any case. When the test fails, a
 /// screenshot and what the page said are in `target/e2e`, under its name.
@@ -58,13 +53,11 @@ impl Browser {
     async fn start(name: &str) -> Self {
         let driver = Driver::start();
         let profile = driver.scratch().join("profile");
-        let mut capabilities = Capabilities::new();
-        capabilities.insert(
-            "goog:chromeOptions".to_owned(),
-            json!({
+        let capabilities = json!({
+            "goog:chromeOptions": {
                 "args": [
                     "--headless",
-                    // Where everything is root, as in a container, there is no other way.
+                    // Chromium refuses its own sandbox to root, which is who tests run as in containers.
                     "--no-sandbox",
                     "--disable-gpu",
                     "--disable-quic",
@@ -76,18 +69,12 @@ impl Browser {
                     "--hide-scrollbars",
                     format!("--user-data-dir={}", profile.display()),
                 ],
-            }),
-        );
-        capabilities.insert(
-            "goog:loggingPrefs".to_owned(),
-            json!({ "browser": "ALL", "performance": "ALL" }),
-        );
-        let client = ClientBuilder::new(HttpConnector::new())
-            .capabilities(capabilities)
-            .connect(&driver.address())
-            .await
-            .expect("no browser");
-        let browser = Self { client, name: name.to_owned(), _driver: driver };
+            },
+            "goog:loggingPrefs": { "browser": "ALL", "performance": "ALL" },
+        });
+        let session = WebDriverSession::start(&driver.address(), &capabilities).await;
+        let session = session.unwrap_or_else(|error| panic!("no browser: {error}"));
+        let browser = Self { session, name: name.to_owned(), _driver: driver };
         browser.resize(1280, 1000).await;
         // The page for a new tab asks for this and that; a test is told of its own pages only.
         browser.open("about:blank").await;
@@ -98,25 +85,26 @@ impl Browser {
 
     /// Opens a page, and waits until it has loaded.
     pub async fn open(&self, address: &str) {
-        self.client.goto(address).await.expect("the page does not open");
+        self.command("url", json!({ "url": address })).await;
     }
 
     /// The tab that it is at.
     pub async fn tab(&self) -> Tab {
-        Tab(self.client.window().await.expect("no tab"))
+        let tab = self.session.get("window").await.and_then(|handle| string(Some(&handle)));
+        Tab(tab.unwrap_or_else(|error| panic!("no tab: {error}")))
     }
 
     /// Opens another tab in front of the others, and goes to it.
     pub async fn open_tab(&self) -> Tab {
-        let made = self.client.new_window(true).await.expect("no other tab");
-        let tab = Tab(made.handle);
+        let made = self.command("window/new", json!({ "type": "tab" })).await;
+        let tab = Tab(string(made.get("handle")).unwrap_or_else(|error| panic!("no tab: {error}")));
         self.go_to_tab(&tab).await;
         tab
     }
 
     /// Goes to a tab. It stays behind the others, if it is.
     pub async fn go_to_tab(&self, tab: &Tab) {
-        self.client.switch_to_window(tab.0.clone()).await.expect("the tab is gone");
+        self.command("window", json!({ "handle": tab.0 })).await;
     }
 
     /// Makes the page as large as this, on a machine with a mouse.
@@ -154,7 +142,7 @@ impl Browser {
 
     /// What a script on the page returns.
     pub async fn run(&self, script: &str) -> Value {
-        match self.client.execute(script, Vec::new()).await {
+        match self.session.execute("sync", script).await {
             Ok(value) => value,
             Err(error) => panic!("{script}: {error}"),
         }
@@ -162,7 +150,7 @@ impl Browser {
 
     /// What a script on the page gives to its last argument, a function.
     pub async fn run_async(&self, script: &str) -> Value {
-        match self.client.execute_async(script, Vec::new()).await {
+        match self.session.execute("async", script).await {
             Ok(value) => value,
             Err(error) => panic!("{error}"),
         }
@@ -182,7 +170,7 @@ impl Browser {
         );
         let end = Instant::now() + Duration::from_millis(PATIENCE_MS.into());
         loop {
-            match self.client.execute_async(&script, Vec::new()).await {
+            match self.session.execute("async", &script).await {
                 Ok(Value::Bool(true)) => return,
                 Ok(_) => panic!("never came true: {expression}"),
                 // A page that goes takes its scripts with it; the next one is asked then.
@@ -197,9 +185,9 @@ impl Browser {
     pub async fn text(&self, css: &str) -> String {
         let end = Instant::now() + Duration::from_millis(PATIENCE_MS.into());
         loop {
-            match self.find(css).await.text().await {
+            match self.session.text(&self.find(css).await).await {
                 Ok(text) => return text,
-                Err(error) if error.is_stale_element_reference() && Instant::now() < end => {}
+                Err(error) if error.is_stale_element() && Instant::now() < end => {}
                 Err(error) => panic!("{css}: {error}"),
             }
         }
@@ -207,7 +195,9 @@ impl Browser {
 
     /// How many elements of that kind there are.
     pub async fn count(&self, css: &str) -> usize {
-        self.client.find_all(Locator::Css(css)).await.expect("not a selector").len()
+        let found =
+            self.command("elements", json!({ "using": "css selector", "value": css })).await;
+        found.as_array().map_or(0, Vec::len)
     }
 
     /// Clicks the first element of that kind with the mouse, as somebody does who looks for it: again
@@ -215,12 +205,10 @@ impl Browser {
     pub async fn click(&self, css: &str) {
         let end = Instant::now() + Duration::from_millis(PATIENCE_MS.into());
         loop {
-            let Err(error) = self.find(css).await.click().await else { return };
-            let (is_gone, is_behind) = (
-                error.is_stale_element_reference(),
-                error.to_string().contains("click intercepted"),
-            );
-            if Instant::now() > end || !(is_gone || is_behind) {
+            let element = self.find(css).await;
+            let Err(error) = self.session.click(&element).await else { return };
+            let can_retry = error.is_stale_element() || error.is_click_intercepted();
+            if Instant::now() > end || !can_retry {
                 panic!("{css}: {error}");
             }
             let css = Value::from(css);
@@ -231,27 +219,21 @@ impl Browser {
         }
     }
 
-    /// Types into what has the focus. Keys without a letter have characters of their own: see
-    /// [`fantoccini::key::Key`].
+    /// Types into the focused element. Keys that type no character are those of [`Key`](crate::Key).
     pub async fn press(&self, keys: &str) {
-        let mut actions = KeyActions::new("keyboard".to_owned());
-        for key in keys.chars() {
-            actions =
-                actions.then(KeyAction::Down { value: key }).then(KeyAction::Up { value: key });
-        }
-        self.client.perform_actions(actions).await.expect("the keys cannot be pressed");
+        let strokes = keys.chars().flat_map(|key| [(key, true), (key, false)]);
+        self.send_keys(strokes).await;
     }
 
     /// Presses keys together: each is held until the last is pressed.
     pub async fn chord(&self, keys: &str) {
-        let mut actions = KeyActions::new("keyboard".to_owned());
-        for key in keys.chars() {
-            actions = actions.then(KeyAction::Down { value: key });
-        }
-        for key in keys.chars().rev() {
-            actions = actions.then(KeyAction::Up { value: key });
-        }
-        self.client.perform_actions(actions).await.expect("the keys cannot be pressed");
+        let down = keys.chars().map(|key| (key, true));
+        self.send_keys(down.chain(keys.chars().rev().map(|key| (key, false)))).await;
+    }
+
+    async fn send_keys(&self, keys: impl Iterator<Item = (char, bool)>) {
+        let sent = self.session.send_keys(keys).await;
+        sent.unwrap_or_else(|error| panic!("cannot press keys: {error}"));
     }
 
     /// What the page wrote to its console, and what the browser has to say about the page. Each is
@@ -280,7 +262,8 @@ impl Browser {
     pub async fn screenshot(&self, name: &str) -> PathBuf {
         let folder = self.folder();
         let file = folder.join(format!("{name}.png"));
-        let picture = self.client.screenshot().await.expect("no screenshot");
+        let picture = self.session.screenshot().await;
+        let picture = picture.unwrap_or_else(|error| panic!("no screenshot: {error}"));
         fs::create_dir_all(&folder)
             .and_then(|()| fs::write(&file, picture))
             .expect("the screenshot cannot be written");
@@ -289,35 +272,34 @@ impl Browser {
 
     /// Asks the browser for something that WebDriver has no word for.
     pub async fn devtools(&self, method: &str, params: Value) -> Value {
-        self.issue("goog/cdp/execute", json!({ "cmd": method, "params": params })).await
+        self.command("goog/cdp/execute", json!({ "cmd": method, "params": params })).await
     }
 
-    async fn find(&self, css: &str) -> fantoccini::elements::Element {
-        let found = self.client.find(Locator::Css(css)).await;
+    async fn find(&self, css: &str) -> ElementId {
+        let found = self.session.find(css).await;
         found.unwrap_or_else(|error| panic!("{css}: {error}"))
     }
 
     async fn log(&self, kind: &str) -> Vec<Value> {
-        match self.issue("se/log", json!({ "type": kind })).await {
+        match self.command("se/log", json!({ "type": kind })).await {
             Value::Array(entries) => entries,
             other => panic!("no log: {other}"),
         }
     }
 
-    async fn issue(&self, path: &'static str, body: Value) -> Value {
-        let told = self.client.issue_cmd(Special { path, body }).await;
-        told.unwrap_or_else(|error| panic!("{path}: {error}"))
+    async fn command(&self, path: &str, body: Value) -> Value {
+        let done = self.session.post(path, &body).await;
+        done.unwrap_or_else(|error| panic!("{path}: {error}"))
     }
 
     /// Never fails: the test already has.
     async fn keep_evidence(&self) {
         let folder = self.folder();
         let mut written = fs::create_dir_all(&folder);
-        if let Ok(picture) = self.client.screenshot().await {
+        if let Ok(picture) = self.session.screenshot().await {
             written = written.and_then(|()| fs::write(folder.join("failed.png"), picture));
         }
-        let log = Special { path: "se/log", body: json!({ "type": "browser" }) };
-        if let Ok(log) = self.client.issue_cmd(log).await {
+        if let Ok(log) = self.session.post("se/log", &json!({ "type": "browser" })).await {
             written =
                 written.and_then(|()| fs::write(folder.join("console.json"), log.to_string()));
         }
@@ -326,22 +308,5 @@ impl Browser {
 
     fn folder(&self) -> PathBuf {
         PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/../target/e2e")).join(&self.name)
-    }
-}
-
-/// A command of Chromium's driver that is not in the standard.
-#[derive(Debug)]
-struct Special {
-    path: &'static str,
-    body: Value,
-}
-
-impl WebDriverCompatibleCommand for Special {
-    fn endpoint(&self, base: &Url, session: Option<&str>) -> Result<Url, ParseError> {
-        base.join(&format!("session/{}/{}", session.unwrap_or_default(), self.path))
-    }
-
-    fn method_and_body(&self, _: &Url) -> (Method, Option<String>) {
-        (Method::POST, Some(self.body.to_string()))
     }
 }

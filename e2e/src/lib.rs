@@ -27,6 +27,9 @@
 mod axe;
 mod browser;
 mod driver;
+mod key;
+mod webdriver;
 
 pub use self::axe::axe;
 pub use self::browser::{Browser, Scheme, Tab, test};
+pub use self::key::Key;

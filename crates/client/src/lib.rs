@@ -89,6 +89,8 @@
 //! |---|---|---|
 //! | `mcp` | by default | MCP servers in this process (module `mcp`) |
 //! | `schema` | if asked for | answers as Rust types (`SessionBuilder::ask_for`), schemas of tools |
+//! | `rmcp` | if asked for | MCP servers written with rmcp (`mcp::McpServer::from_rmcp`) |
+//! | `conformance` | if asked for | tests for your own session store (module `store::conformance`) |
 //! | `blocking` | if asked for | sessions without an async runtime (module `blocking`) |
 //! | `real-cli` | never, but in our tests | nothing: it has the tests install and run the real CLI |
 //!

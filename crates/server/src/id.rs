@@ -6,15 +6,15 @@ use std::fmt;
 use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
-use utoipa::ToSchema;
 use uuid::Uuid;
 
 macro_rules! ids {
     ($($(#[$about:meta])* $name:ident;)+) => {$(
         $(#[$about])*
-        #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, ToSchema)]
+        #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+        #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
         #[serde(transparent)]
-        #[schema(value_type = String, format = Uuid)]
+        #[cfg_attr(feature = "openapi", schema(value_type = String, format = Uuid))]
         pub struct $name(Uuid);
 
         impl $name {

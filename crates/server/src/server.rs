@@ -11,7 +11,6 @@ use jiff::Timestamp;
 use thiserror::Error;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
-use utoipa_axum::router::OpenApiRouter;
 
 use crate::access::first::{FirstLinkError, FirstTokenError, first_link, first_token};
 use crate::access::{self, Access, AccessStore, Cookies, Streams, SystemClock};
@@ -41,7 +40,7 @@ const PRIVATE: &str = "processes";
 #[derive(Debug, Error)]
 pub enum StartError {
     /// The folder for its data cannot be made.
-    #[error("the data folder {folder} cannot be used: {source}; choose another with --data")]
+    #[error("cannot use the data directory {folder}")]
     Data {
         /// The folder.
         folder: PathBuf,
@@ -315,12 +314,14 @@ fn routes(
     pages: Pages,
 ) -> Router {
     let ready = Arc::new(Ready(Arc::clone(api.service.hub())));
-    let open = health::routes(ready).merge(access::login::routes().with_state(Arc::clone(access)));
-    let closed = OpenApiRouter::new()
+    let open = Router::new()
+        .merge(health::routes().with_state(ready))
+        .merge(access::login::open_routes().with_state(Arc::clone(access)))
+        .merge(pages.open);
+    let closed = Router::new()
         .merge(access::api::routes().with_state(Arc::clone(access)))
-        .nest("/api/v1", api::routes().with_state(api.clone()));
-    shell.around(
-        Router::from(open).merge(pages.open),
-        Router::from(closed).merge(metrics::routes(metrics)).merge(pages.closed),
-    )
+        .nest("/api/v1", api::routes().with_state(api.clone()))
+        .merge(metrics::routes().with_state(metrics))
+        .merge(pages.closed);
+    shell.around(open, closed)
 }

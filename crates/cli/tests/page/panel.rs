@@ -1,6 +1,6 @@
 //! The panel beside a session, and what can be done with a whole session.
 
-use fantoccini::key::Key;
+use countersign_e2e::Key;
 use serde_json::json;
 
 use crate::flows::SCRIPT;

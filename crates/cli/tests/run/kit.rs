@@ -9,9 +9,8 @@ use std::process::{Child, Command, Stdio};
 use countersign_lab::script::{RequestKind, Script};
 use countersign_lab::{Lab, Program, Version};
 use libtest_mimic::{Failed, Trial};
-use portable_pty::CommandBuilder;
 
-use crate::pty::Pty;
+use crate::pty::{self, Pty};
 
 /// What a test returns.
 pub(crate) type Outcome = Result<(), Failed>;
@@ -158,16 +157,12 @@ pub(crate) fn run_in(lab: &Lab, size: (u16, u16), by: &[&str], arguments: &[&str
     Pty::start(command(lab, by, arguments), size)
 }
 
-fn command(lab: &Lab, by: &[&str], arguments: &[&str]) -> CommandBuilder {
+fn command(lab: &Lab, by: &[&str], arguments: &[&str]) -> Command {
     let (words, environment) = words(lab, arguments);
     let program = env!("CARGO_BIN_EXE_countersign");
-    let argv = by.iter().copied().chain([program]).chain(words.iter().map(String::as_str));
-    let mut command = CommandBuilder::from_argv(argv.map(Into::into).collect());
-    command.env_clear();
-    for (name, value) in environment {
-        command.env(name, value);
-    }
-    command.cwd(lab.work());
+    let mut argv = by.iter().copied().chain([program]).chain(words.iter().map(String::as_str));
+    let mut command = pty::command(argv.next().unwrap_or(program));
+    command.args(argv).envs(environment).current_dir(lab.work());
     command
 }
 

@@ -1,15 +1,25 @@
 //! A terminal with a program in it: keys go in, and what is on the screen can be read.
 
-use std::io::{Read as _, Write};
+use std::io::{Read as _, Write as _};
 use std::num::NonZeroU16;
+use std::process::{Child, Command};
 use std::sync::mpsc;
 use std::sync::{Arc, Condvar, Mutex};
 use std::time::{Duration, Instant};
 
-use portable_pty::{Child, CommandBuilder, MasterPty, PtySize, native_pty_system};
+use pty_process::Size;
+use pty_process::blocking::{Pty as Terminal, open};
 
 /// Longer than anything here ever takes.
 const LIMIT: Duration = Duration::from_secs(60);
+
+/// A command for [`Pty::start`], with an empty environment.
+#[expect(clippy::disallowed_methods, reason = "its process ends when its terminal does")]
+pub(crate) fn command(program: &str) -> Command {
+    let mut command = Command::new(program);
+    command.env_clear();
+    command
+}
 
 /// What came out so far.
 struct State {
@@ -23,9 +33,8 @@ struct State {
 
 /// A terminal with a program in it.
 pub(crate) struct Pty {
-    child: Box<dyn Child + Send + Sync>,
-    keys: Box<dyn Write + Send>,
-    master: Box<dyn MasterPty + Send>,
+    child: Child,
+    terminal: Arc<Terminal>,
     state: Arc<(Mutex<State>, Condvar)>,
 }
 
@@ -40,21 +49,17 @@ pub(crate) struct Ended {
     pub(crate) is_restored: bool,
 }
 
-fn size(columns: u16, rows: u16) -> PtySize {
-    PtySize { rows, cols: columns, pixel_width: 0, pixel_height: 0 }
-}
-
 fn some(number: u16) -> NonZeroU16 {
     NonZeroU16::new(number).unwrap()
 }
 
 impl Pty {
-    pub(crate) fn start(command: CommandBuilder, (columns, rows): (u16, u16)) -> Self {
-        let pair = native_pty_system().openpty(size(columns, rows)).unwrap();
-        let child = pair.slave.spawn_command(command).unwrap();
-        drop(pair.slave);
-        let mut output = pair.master.try_clone_reader().unwrap();
-        let keys = pair.master.take_writer().unwrap();
+    pub(crate) fn start(command: Command, (columns, rows): (u16, u16)) -> Self {
+        let (terminal, slave) = open().unwrap();
+        terminal.resize(Size::new(rows, columns)).unwrap();
+        let child = pty_process::blocking::Command::from(command).spawn(slave).unwrap();
+        let terminal = Arc::new(terminal);
+        let output = Arc::clone(&terminal);
         let parser = vt100::Parser::new(some(rows), some(columns), 1000);
         let state = State { parser, bytes: Vec::new(), is_over: false, is_left: false };
         let state = Arc::new((Mutex::new(state), Condvar::new()));
@@ -63,7 +68,7 @@ impl Pty {
             let mut buffer = [0; 4096];
             loop {
                 // The end of a pseudo-terminal is an error.
-                let count = output.read(&mut buffer).unwrap_or(0);
+                let count = (&*output).read(&mut buffer).unwrap_or(0);
                 let mut state = shared.0.lock().unwrap();
                 let bytes = buffer.get(..count).unwrap();
                 state.parser.process(bytes);
@@ -75,13 +80,12 @@ impl Pty {
                 }
             }
         });
-        Self { child, keys, master: pair.master, state }
+        Self { child, terminal, state }
     }
 
     /// Presses keys.
     pub(crate) fn press(&mut self, keys: &str) {
-        self.keys.write_all(keys.as_bytes()).unwrap();
-        self.keys.flush().unwrap();
+        (&*self.terminal).write_all(keys.as_bytes()).unwrap();
     }
 
     /// Waits until this is on the screen, and gives the screen.
@@ -123,7 +127,7 @@ impl Pty {
     /// Gives the window another size.
     pub(crate) fn resize(&self, columns: u16, rows: u16) {
         self.state.0.lock().unwrap().parser.set_size(some(rows), some(columns));
-        self.master.resize(size(columns, rows)).unwrap();
+        self.terminal.resize(Size::new(rows, columns)).unwrap();
     }
 
     /// Takes the terminal away from the program, and waits for its end.
@@ -132,7 +136,7 @@ impl Pty {
         // The reader notices with what is written next, and lets go of it. A program that has just
         // begun may not know yet that it is told of sizes.
         for columns in (70..).take(600) {
-            self.master.resize(size(columns, 20)).unwrap();
+            self.terminal.resize(Size::new(20, columns)).unwrap();
             let state = self.state.0.lock().unwrap();
             let patience = Duration::from_millis(100);
             if self
@@ -146,15 +150,15 @@ impl Pty {
                 break;
             }
         }
-        drop((self.keys, self.master));
+        drop(self.terminal);
         let (over, is_over) = mpsc::sync_channel(1);
-        std::thread::spawn(move || over.send(self.child.wait().unwrap().exit_code()));
+        std::thread::spawn(move || over.send(exit_code(&mut self.child)));
         is_over.recv_timeout(LIMIT).unwrap()
     }
 
     /// The process in the terminal.
     pub(crate) fn process(&self) -> u32 {
-        self.child.process_id().unwrap()
+        self.child.id()
     }
 
     /// Waits for the end of the program.
@@ -167,13 +171,19 @@ impl Pty {
             assert!(!left.is_zero(), "it does not end\n{screen}\n---");
             state = self.state.1.wait_timeout(state, left).unwrap().0;
         }
-        let code = self.child.wait().unwrap().exit_code();
+        let code = exit_code(&mut self.child);
         let shown = state.parser.screen();
         let is_restored = !shown.hide_cursor() && !shown.bracketed_paste();
         let screen = with_what_is_above(&mut state.parser);
         show("the end", &screen);
         Ended { code, screen, bytes: state.bytes.clone(), is_restored }
     }
+}
+
+/// The exit code of a program that may have been ended by a signal.
+fn exit_code(child: &mut Child) -> u32 {
+    let status = child.wait().unwrap();
+    status.code().map_or(1, |code| u32::try_from(code).unwrap())
 }
 
 /// The screen, with what has scrolled away.

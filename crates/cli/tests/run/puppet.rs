@@ -6,12 +6,11 @@ use std::os::unix::net::{UnixListener, UnixStream};
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-use portable_pty::CommandBuilder;
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
 use crate::kit::{self, Piped};
-use crate::pty::Pty;
+use crate::pty::{self, Pty};
 
 /// Says to this very program that it is to be that CLI, and where it is told to go on.
 const PUPPET: &str = "COUNTERSIGN_TEST_PUPPET";
@@ -124,17 +123,13 @@ impl Stage {
     }
 
     pub(crate) fn run(&self, size: (u16, u16)) -> Pty {
-        let mut command = CommandBuilder::new(env!("CARGO_BIN_EXE_countersign"));
+        let mut command = pty::command(env!("CARGO_BIN_EXE_countersign"));
         let program = self.path("claude");
         command.args(["run", "Go.", "--cli", &program.to_string_lossy()]);
         if self.by_itself || self.says.is_some() {
             command.arg("-i");
         }
-        command.env_clear();
-        for (name, value) in self.environment() {
-            command.env(name, value);
-        }
-        command.cwd(self.folder.path());
+        command.envs(self.environment()).current_dir(self.folder.path());
         Pty::start(command, size)
     }
 

@@ -5,12 +5,11 @@ use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
 use libtest_mimic::Trial;
-use portable_pty::CommandBuilder;
 use rustix::process::{Pid, Signal, kill_process};
 use tempfile::TempDir;
 
 use crate::kit::{Cli, Outcome, USUAL, program, simulated};
-use crate::pty::Pty;
+use crate::pty::{self, Pty};
 use crate::puppet::Stage;
 
 pub(crate) fn trials() -> Vec<Trial> {
@@ -57,12 +56,11 @@ async fn said_alone(_: Cli) -> Outcome {
 
 async fn given_up(_: Cli) -> Outcome {
     for stuck in [Stuck::when_it_starts(), Stuck::when_it_tells_its_version()] {
-        let mut command = CommandBuilder::new(env!("CARGO_BIN_EXE_countersign"));
+        let mut command = pty::command(env!("CARGO_BIN_EXE_countersign"));
         command.args(stuck.words());
-        command.env_clear();
         command.env("TERM", "xterm");
         command.env("PATH", "/usr/bin:/bin");
-        command.cwd(stuck.folder.path());
+        command.current_dir(stuck.folder.path());
         let mut pty = Pty::start(command, USUAL);
         let running = stuck.running().await;
         pty.see(STARTING);

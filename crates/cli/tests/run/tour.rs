@@ -1,10 +1,9 @@
 //! The tour.
 
 use libtest_mimic::Trial;
-use portable_pty::CommandBuilder;
 
 use crate::kit::{Cli, LARGE, Outcome, simulated};
-use crate::pty::Pty;
+use crate::pty::{self, Pty};
 
 pub(crate) fn trials() -> Vec<Trial> {
     [
@@ -18,14 +17,13 @@ pub(crate) fn trials() -> Vec<Trial> {
 
 /// `countersign tour` in this folder, on a machine that has nothing.
 fn run(folder: &std::path::Path, arguments: &[&str]) -> Pty {
-    let mut command = CommandBuilder::new(env!("CARGO_BIN_EXE_countersign"));
+    let mut command = pty::command(env!("CARGO_BIN_EXE_countersign"));
     command.arg("tour");
     command.args(arguments);
-    command.env_clear();
     command.env("HOME", folder);
     command.env("PATH", "/usr/bin:/bin");
     command.env("TERM", "xterm-256color");
-    command.cwd(folder);
+    command.current_dir(folder);
     Pty::start(command, LARGE)
 }
 

@@ -33,7 +33,7 @@
 //! | give back pictures, data, failures | [`ToolOutput`] |
 //! | report progress, stop when the call is withdrawn | [`Call`] |
 //! | add and remove tools while sessions run | [`ToolServer::add`], [`ToolServer::remove`] |
-//! | offer resources and prompts | [`McpServer::from_rmcp`] |
+//! | offer resources and prompts | `McpServer::from_rmcp`, with the feature `rmcp` |
 //! | limit calls, have a person asked | [`McpServer::timeout`], [`McpServer::always_ask`] |
 
 mod call;
@@ -41,7 +41,9 @@ mod call_request;
 mod connection;
 mod handler;
 mod output;
+#[cfg(feature = "rmcp")]
 mod rmcp_server;
+#[cfg(feature = "rmcp")]
 mod rmcp_service;
 mod rpc;
 mod running;

@@ -152,6 +152,7 @@ impl ErrorCode {
     pub(super) const CLOSED: Self = Self(-32000);
     /// The request was withdrawn. The number is that of the Language Server Protocol; MCP has none,
     /// as it does not want an answer, but a control request does.
+    #[cfg(feature = "rmcp")]
     pub(super) const CANCELLED: Self = Self(-32800);
 }
 

@@ -1,6 +1,7 @@
 //! A server that a session can be given, of whatever kind.
 
 use std::fmt;
+#[cfg(feature = "rmcp")]
 use std::pin::Pin;
 use std::sync::Arc;
 use std::time::Duration;
@@ -11,12 +12,14 @@ use countersign_protocol::request::{
 use countersign_protocol::{Num, RawJson};
 
 use super::connection::{Step, ToolConnection};
+#[cfg(feature = "rmcp")]
 use super::rmcp_server::{RmcpConnection, RmcpServer};
 use super::{Outgoing, ToolServer};
 
 /// An MCP server that lives in this process.
 ///
-/// It is made of tools, see [`ToolServer`], or is [any server](Self::from_rmcp) that rmcp can serve.
+/// It is made of tools, see [`ToolServer`]. With the feature `rmcp` it can also be any server that rmcp
+/// serves, see `McpServer::from_rmcp`.
 /// Clones are the same server, and it can be given to several sessions at once.
 #[derive(Clone, Debug)]
 pub struct McpServer {
@@ -28,6 +31,7 @@ pub struct McpServer {
 #[derive(Clone, Debug)]
 enum Kind {
     Tools(ToolServer),
+    #[cfg(feature = "rmcp")]
     Rmcp(RmcpServer),
 }
 
@@ -40,6 +44,7 @@ impl McpServer {
     ///
     /// A panic of the handler is answered with an error. A call costs many times what a call of a
     /// [`ToolServer`] costs.
+    #[cfg(feature = "rmcp")]
     #[must_use]
     pub fn from_rmcp(name: impl Into<String>, handler: impl rmcp::ServerHandler) -> Self {
         Self::of(Kind::Rmcp(RmcpServer::new(name.into(), handler)))
@@ -70,6 +75,7 @@ impl McpServer {
     pub fn name(&self) -> &str {
         match &self.kind {
             Kind::Tools(server) => server.name(),
+            #[cfg(feature = "rmcp")]
             Kind::Rmcp(server) => server.name(),
         }
     }
@@ -94,6 +100,7 @@ impl McpServer {
     pub fn manifest(&self) -> Option<SdkMcpServerManifest> {
         match &self.kind {
             Kind::Tools(server) => Some(server.manifest()),
+            #[cfg(feature = "rmcp")]
             Kind::Rmcp(_) => None,
         }
     }
@@ -106,6 +113,7 @@ impl McpServer {
             Kind::Tools(server) => {
                 Link::Tools(ToolConnection::new(server.clone(), self.timeout, outgoing))
             }
+            #[cfg(feature = "rmcp")]
             Kind::Rmcp(server) => Link::Rmcp(server.connect(outgoing)),
         })
     }
@@ -132,6 +140,7 @@ pub(crate) struct Connection(Link);
 
 enum Link {
     Tools(ToolConnection),
+    #[cfg(feature = "rmcp")]
     Rmcp(RmcpConnection),
 }
 
@@ -145,12 +154,14 @@ impl Connection {
     pub(crate) fn handle(&self, message: RawJson) -> impl Future<Output = RawJson> + Send + use<> {
         let step = match &self.0 {
             Link::Tools(connection) => Answering::Tools(connection.take(message)),
+            #[cfg(feature = "rmcp")]
             Link::Rmcp(connection) => Answering::Rmcp(Box::pin(connection.take(&message).answer())),
         };
         async move {
             match step {
                 Answering::Tools(Step::Answer(answer)) => answer,
                 Answering::Tools(Step::Run(call)) => call.run().await,
+                #[cfg(feature = "rmcp")]
                 Answering::Rmcp(answer) => answer.await,
             }
         }
@@ -160,6 +171,7 @@ impl Connection {
 enum Answering {
     Tools(Step),
     /// In a box, so that the other kind stays small.
+    #[cfg(feature = "rmcp")]
     Rmcp(Pin<Box<dyn Future<Output = RawJson> + Send>>),
 }
 

@@ -25,9 +25,11 @@
 //! # }
 //! ```
 //!
-//! Whoever writes a store of their own runs [`conformance::check`] on it.
+//! To test your own implementation of a store, enable the feature `conformance` and call
+//! `conformance::check`.
 
 mod config;
+#[cfg(feature = "conformance")]
 pub mod conformance;
 mod error;
 mod file;

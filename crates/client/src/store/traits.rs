@@ -24,7 +24,7 @@ pub type StoreFuture<'a, T> = Pin<Box<dyn Future<Output = Result<T, StoreError>>
 /// be mirrored and resumed without them. To be continued without naming it, a session has to be
 /// listed; to be resumed with its sub-agents, those have to be listed.
 ///
-/// See [`conformance`](super::conformance) for the rules as tests.
+/// The module `store::conformance`, with the feature `conformance`, has these rules as tests.
 pub trait SessionStore: Send + Sync {
     /// Adds entries at the end. No entries is nothing to do.
     fn append<'a>(&'a self, key: &'a StoreKey, entries: &'a [RawJson]) -> StoreFuture<'a, ()>;

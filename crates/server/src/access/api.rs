@@ -7,9 +7,6 @@ use axum::response::{IntoResponse as _, Response};
 use http::StatusCode;
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
-use utoipa::ToSchema;
-use utoipa_axum::router::OpenApiRouter;
-use utoipa_axum::routes;
 
 use super::gate::{Access, NewToken};
 use super::identity::Admin;
@@ -20,20 +17,21 @@ use crate::api::view::Nothing;
 use crate::id::{BrowserId, TokenId};
 use crate::web::extract::{Json, Path};
 use crate::web::idempotency::Command;
+use crate::web::operations::operations;
 use crate::web::problem::{self, Problem};
 
-/// The routes, all of which need the scope `admin`.
-#[must_use]
-pub fn routes() -> OpenApiRouter<Arc<Access>> {
-    OpenApiRouter::new()
-        .routes(routes!(list_tokens, create_token))
-        .routes(routes!(revoke_token))
-        .routes(routes!(list_browsers))
-        .routes(routes!(sign_out))
+operations! {
+    /// Returns the routes about tokens and browsers, all of which need the scope `admin`.
+    pub routes: Arc<Access>;
+    "/api/v1/tokens" => get list_tokens, post create_token;
+    "/api/v1/tokens/{id}" => delete revoke_token;
+    "/api/v1/browsers" => get list_browsers;
+    "/api/v1/browsers/{id}" => delete sign_out;
 }
 
 /// An API token, without its secret.
-#[derive(Debug, Serialize, Deserialize, ToSchema)]
+#[derive(Debug, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct Token {
     /// Its id, which is no secret.
     pub id: TokenId,
@@ -42,19 +40,15 @@ pub struct Token {
     /// What it is good for.
     pub scope: Scope,
     /// When it was made.
-    #[schema(value_type = String, format = DateTime)]
     pub created_at: Timestamp,
     /// From when on it is good for nothing.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schema(value_type = Option<String>, format = DateTime)]
     pub expires_at: Option<Timestamp>,
     /// When it was last used, to the minute or so.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schema(value_type = Option<String>, format = DateTime)]
     pub last_used: Option<Timestamp>,
     /// Since when it is good for nothing.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schema(value_type = Option<String>, format = DateTime)]
     pub revoked_at: Option<Timestamp>,
 }
 
@@ -67,22 +61,23 @@ impl From<TokenRecord> for Token {
 }
 
 /// A token to be made.
-#[derive(Debug, Serialize, Deserialize, ToSchema)]
+#[derive(Debug, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(deny_unknown_fields)]
 pub struct CreateToken {
     /// What it is called.
-    #[schema(min_length = 1, max_length = 100)]
+    #[cfg_attr(feature = "openapi", schema(min_length = 1, max_length = 100))]
     pub name: String,
     /// What it is good for.
     pub scope: Scope,
     /// From when on it is good for nothing. Never, when it is left out.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schema(value_type = Option<String>, format = DateTime)]
     pub expires_at: Option<Timestamp>,
 }
 
 /// A token that was made.
-#[derive(Serialize, Deserialize, ToSchema)]
+#[derive(Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct CreatedToken {
     /// The token itself. It is shown this once.
     pub secret: String,
@@ -97,14 +92,16 @@ impl std::fmt::Debug for CreatedToken {
 }
 
 /// All tokens.
-#[derive(Debug, Serialize, Deserialize, ToSchema)]
+#[derive(Debug, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct Tokens {
     /// In the order in which they were made.
     pub tokens: Vec<Token>,
 }
 
 /// A browser that is signed in.
-#[derive(Debug, Serialize, Deserialize, ToSchema)]
+#[derive(Debug, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct Browser {
     /// Its id, which is no secret.
     pub id: BrowserId,
@@ -113,13 +110,10 @@ pub struct Browser {
     /// What it is good for.
     pub scope: Scope,
     /// When it was let in.
-    #[schema(value_type = String, format = DateTime)]
     pub created_at: Timestamp,
     /// When it was last used, to the hour or so.
-    #[schema(value_type = String, format = DateTime)]
     pub last_used: Timestamp,
     /// From when on it is good for nothing, unless it is used before.
-    #[schema(value_type = String, format = DateTime)]
     pub expires_at: Timestamp,
 }
 
@@ -132,7 +126,8 @@ impl From<BrowserRecord> for Browser {
 }
 
 /// All browsers that are signed in.
-#[derive(Debug, Serialize, Deserialize, ToSchema)]
+#[derive(Debug, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct Browsers {
     /// In the order in which they were let in.
     pub browsers: Vec<Browser>,
@@ -145,13 +140,16 @@ impl From<AccessStoreError> for Problem {
 }
 
 /// Lists the tokens, also those that are good for nothing any more.
-#[utoipa::path(
-    get,
-    path = "/api/v1/tokens",
-    tag = "access", operation_id = "listTokens",
-    responses(
-        (status = 200, body = Tokens),
-    ),
+#[cfg_attr(
+    feature = "openapi",
+    utoipa::path(
+        get,
+        path = "/api/v1/tokens",
+        tag = "access", operation_id = "listTokens",
+        responses(
+            (status = 200, body = Tokens),
+        ),
+    )
 )]
 async fn list_tokens(State(access): State<Arc<Access>>, _: Admin) -> Result<Json<Tokens>, Problem> {
     let tokens = access.store().tokens().await?;
@@ -160,15 +158,18 @@ async fn list_tokens(State(access): State<Arc<Access>>, _: Admin) -> Result<Json
 
 /// Makes a token. A command that comes again under its key makes no second one, and gets 409 with the
 /// token as it is: its secret is kept nowhere, so it cannot be shown again.
-#[utoipa::path(
-    post,
-    path = "/api/v1/tokens",
-    tag = "access", operation_id = "createToken",
-    request_body = CreateToken,
-    params(("Idempotency-Key" = Option<String>, Header, description = "The same key for the same command is carried out once")),
-    responses(
-        (status = 201, body = CreatedToken),
-    ),
+#[cfg_attr(
+    feature = "openapi",
+    utoipa::path(
+        post,
+        path = "/api/v1/tokens",
+        tag = "access", operation_id = "createToken",
+        request_body = CreateToken,
+        params(("Idempotency-Key" = Option<String>, Header, description = "The same key for the same command is carried out once")),
+        responses(
+            (status = 201, body = CreatedToken),
+        ),
+    )
 )]
 async fn create_token(
     State(access): State<Arc<Access>>,
@@ -192,17 +193,20 @@ async fn create_token(
 }
 
 /// Revokes a token, and signs out every browser that was let in with it.
-#[utoipa::path(
-    delete,
-    path = "/api/v1/tokens/{id}",
-    tag = "access", operation_id = "revokeToken",
-    params(
-        ("id" = TokenId, Path, description = "The token."),
-        ("Idempotency-Key" = Option<String>, Header, description = "The same key for the same command is carried out once"),
-    ),
-    responses(
-        (status = 204, description = "The token is good for nothing any more."),
-    ),
+#[cfg_attr(
+    feature = "openapi",
+    utoipa::path(
+        delete,
+        path = "/api/v1/tokens/{id}",
+        tag = "access", operation_id = "revokeToken",
+        params(
+            ("id" = TokenId, Path, description = "The token."),
+            ("Idempotency-Key" = Option<String>, Header, description = "The same key for the same command is carried out once"),
+        ),
+        responses(
+            (status = 204, description = "The token is good for nothing any more."),
+        ),
+    )
 )]
 async fn revoke_token(
     State(access): State<Arc<Access>>,
@@ -219,13 +223,16 @@ async fn revoke_token(
 }
 
 /// Lists the browsers that are signed in.
-#[utoipa::path(
-    get,
-    path = "/api/v1/browsers",
-    tag = "access", operation_id = "listBrowsers",
-    responses(
-        (status = 200, body = Browsers),
-    ),
+#[cfg_attr(
+    feature = "openapi",
+    utoipa::path(
+        get,
+        path = "/api/v1/browsers",
+        tag = "access", operation_id = "listBrowsers",
+        responses(
+            (status = 200, body = Browsers),
+        ),
+    )
 )]
 async fn list_browsers(
     State(access): State<Arc<Access>>,
@@ -236,17 +243,20 @@ async fn list_browsers(
 }
 
 /// Signs a browser out.
-#[utoipa::path(
-    delete,
-    path = "/api/v1/browsers/{id}",
-    tag = "access", operation_id = "signOutBrowser",
-    params(
-        ("id" = BrowserId, Path, description = "The browser."),
-        ("Idempotency-Key" = Option<String>, Header, description = "The same key for the same command is carried out once"),
-    ),
-    responses(
-        (status = 204, description = "The browser is signed out."),
-    ),
+#[cfg_attr(
+    feature = "openapi",
+    utoipa::path(
+        delete,
+        path = "/api/v1/browsers/{id}",
+        tag = "access", operation_id = "signOutBrowser",
+        params(
+            ("id" = BrowserId, Path, description = "The browser."),
+            ("Idempotency-Key" = Option<String>, Header, description = "The same key for the same command is carried out once"),
+        ),
+        responses(
+            (status = 204, description = "The browser is signed out."),
+        ),
+    )
 )]
 async fn sign_out(
     State(access): State<Arc<Access>>,

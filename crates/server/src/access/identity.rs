@@ -5,7 +5,6 @@ use std::net::IpAddr;
 use axum::extract::FromRequestParts;
 use http::request::Parts;
 use serde::{Deserialize, Serialize};
-use utoipa::ToSchema;
 
 use super::gate::Seen;
 use super::scope::Scope;
@@ -14,19 +13,21 @@ use crate::session::By;
 use crate::web::problem::{self, Problem};
 
 /// Who does something, with what right and from where: all that the audit wants to know.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct Identity {
     /// Who.
     pub who: Who,
     /// What they may do.
     pub scope: Scope,
     /// The address at the other end of the connection.
-    #[schema(value_type = String)]
+    #[cfg_attr(feature = "openapi", schema(value_type = String))]
     pub from: IpAddr,
 }
 
 /// Who somebody is.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(tag = "kind", rename_all = "snake_case")]
 pub enum Who {
     /// Whoever has a token.

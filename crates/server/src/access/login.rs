@@ -11,6 +11,7 @@
 
 use std::sync::Arc;
 
+use axum::Router;
 use axum::extract::State;
 use axum::response::{Html, IntoResponse, Response};
 use axum::routing::get;
@@ -18,9 +19,6 @@ use http::StatusCode;
 use http::header::{CONTENT_TYPE, SET_COOKIE};
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
-use utoipa::ToSchema;
-use utoipa_axum::router::OpenApiRouter;
-use utoipa_axum::routes;
 
 use super::gate::{Access, Credential, Refusal};
 use super::identity::{Identity, Read, Who};
@@ -30,32 +28,38 @@ use crate::config::Secret;
 use crate::web::Peer;
 use crate::web::extract::Json;
 use crate::web::idempotency::Command;
+use crate::web::operations::operations;
 use crate::web::problem::{self, Kind, Problem};
 
 /// A link that cannot be used any more.
 pub const LINK_USED: Kind =
     Kind::new("link-not-valid", "The link cannot be used any more", StatusCode::UNAUTHORIZED);
 
-/// The routes that are for everybody: who is not signed in has to reach them. Those that are not ask
-/// for themselves.
-#[must_use]
-pub fn routes() -> OpenApiRouter<Arc<Access>> {
-    OpenApiRouter::new()
-        .routes(routes!(page, login))
-        .route("/login.js", get(script))
-        .route("/login.css", get(style))
-        .routes(routes!(me))
-        .routes(routes!(create_link))
-        .routes(routes!(logout))
+operations! {
+    /// Returns the routes of the API that a browser reaches before it is signed in. Handlers that need a
+    /// signed-in browser check for it.
+    routes: Arc<Access>;
+    "/login" => get page, post login;
+    "/api/v1/me" => get me;
+    "/api/v1/login-links" => post create_link;
+    "/api/v1/logout" => post logout;
+}
+
+/// Returns the routes that a browser reaches before it is signed in, with the files of the login page.
+pub fn open_routes() -> Router<Arc<Access>> {
+    routes().route("/login.js", get(script)).route("/login.css", get(style))
 }
 
 /// The page on which a browser is let in with a link.
-#[utoipa::path(
-    get,
-    path = "/login",
-    tag = "access",
-    operation_id = "getLoginPage",
-    responses((status = 200, content_type = "text/html", body = String)),
+#[cfg_attr(
+    feature = "openapi",
+    utoipa::path(
+        get,
+        path = "/login",
+        tag = "access",
+        operation_id = "getLoginPage",
+        responses((status = 200, content_type = "text/html", body = String)),
+    )
 )]
 async fn page() -> Html<&'static str> {
     Html(include_str!("login.html"))
@@ -70,21 +74,25 @@ async fn style() -> impl IntoResponse {
 }
 
 /// What a link is good for.
-#[derive(Deserialize, ToSchema)]
+#[derive(Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(deny_unknown_fields)]
 struct LoginCode {
     /// What stands behind the `#` of the link.
-    #[schema(value_type = String)]
+    #[cfg_attr(feature = "openapi", schema(value_type = String))]
     code: Secret,
 }
 
 /// Lets a browser in with the code of a link.
-#[utoipa::path(
-    post,
-    path = "/login",
-    tag = "access", operation_id = "login",
-    request_body = LoginCode,
-    responses((status = 204, description = "The browser is let in; the cookie comes with this.")),
+#[cfg_attr(
+    feature = "openapi",
+    utoipa::path(
+        post,
+        path = "/login",
+        tag = "access", operation_id = "login",
+        request_body = LoginCode,
+        responses((status = 204, description = "The browser is let in; the cookie comes with this.")),
+    )
 )]
 async fn login(
     State(access): State<Arc<Access>>,
@@ -103,38 +111,44 @@ async fn login(
 }
 
 /// Who the request comes from.
-#[utoipa::path(
-    get,
-    path = "/api/v1/me",
-    tag = "access", operation_id = "getMe",
-    responses(
-        (status = 200, body = Identity),
-    ),
+#[cfg_attr(
+    feature = "openapi",
+    utoipa::path(
+        get,
+        path = "/api/v1/me",
+        tag = "access", operation_id = "getMe",
+        responses(
+            (status = 200, body = Identity),
+        ),
+    )
 )]
 async fn me(Read(identity): Read) -> Json<Identity> {
     Json(identity)
 }
 
 /// A link that lets in one browser, once.
-#[derive(Serialize, ToSchema)]
+#[derive(Serialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 struct LoginLink {
     /// The link.
     url: String,
     /// From when on it is good for nothing.
-    #[schema(value_type = String, format = DateTime)]
     expires_at: Timestamp,
 }
 
 /// Makes a link that lets in one browser, once, with the rights of whoever asks. A command that comes
 /// again under its key makes no second one, and gets 409: the link is kept nowhere.
-#[utoipa::path(
-    post,
-    path = "/api/v1/login-links",
-    tag = "access", operation_id = "createLoginLink",
-    params(("Idempotency-Key" = Option<String>, Header, description = "The same key for the same command is carried out once")),
-    responses(
-        (status = 201, body = LoginLink),
-    ),
+#[cfg_attr(
+    feature = "openapi",
+    utoipa::path(
+        post,
+        path = "/api/v1/login-links",
+        tag = "access", operation_id = "createLoginLink",
+        params(("Idempotency-Key" = Option<String>, Header, description = "The same key for the same command is carried out once")),
+        responses(
+            (status = 201, body = LoginLink),
+        ),
+    )
 )]
 async fn create_link(
     State(access): State<Arc<Access>>,
@@ -155,13 +169,16 @@ async fn create_link(
 }
 
 /// Signs the browser out that the request comes from.
-#[utoipa::path(
-    post,
-    path = "/api/v1/logout",
-    tag = "access", operation_id = "logout",
-    responses(
-        (status = 204, description = "The browser is signed out."),
-    ),
+#[cfg_attr(
+    feature = "openapi",
+    utoipa::path(
+        post,
+        path = "/api/v1/logout",
+        tag = "access", operation_id = "logout",
+        responses(
+            (status = 204, description = "The browser is signed out."),
+        ),
+    )
 )]
 async fn logout(
     State(access): State<Arc<Access>>,

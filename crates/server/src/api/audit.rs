@@ -29,10 +29,13 @@ fn filter(wanted: ListAudit) -> AuditFilter {
 }
 
 /// Who decided what, when, from where and exactly how, newest first.
-#[utoipa::path(
-    get, path = "/audit", tag = "audit", operation_id = "listAudit", params(ListAudit),
-    responses(
-        (status = 200, body = Page<AuditEntry>),
+#[cfg_attr(
+    feature = "openapi",
+    utoipa::path(
+        get, path = "/audit", tag = "audit", operation_id = "listAudit", params(ListAudit),
+        responses(
+            (status = 200, body = Page<AuditEntry>),
+        )
     )
 )]
 pub(super) async fn list(
@@ -44,10 +47,13 @@ pub(super) async fn list(
 }
 
 /// The whole audit, or what of it fits: one JSON object a line, newest first.
-#[utoipa::path(
-    get, path = "/audit/export", tag = "audit", operation_id = "exportAudit", params(ListAudit),
-    responses(
-        (status = 200, content_type = "application/x-ndjson", body = String),
+#[cfg_attr(
+    feature = "openapi",
+    utoipa::path(
+        get, path = "/audit/export", tag = "audit", operation_id = "exportAudit", params(ListAudit),
+        responses(
+            (status = 200, content_type = "application/x-ndjson", body = String),
+        )
     )
 )]
 pub(super) async fn export(

@@ -7,7 +7,7 @@ use axum::response::{IntoResponse as _, Response};
 use http::header::CONTENT_TYPE;
 
 use super::Api;
-use super::view::{Events, ListAllEvents, ListEvents, limit};
+use super::view::{ListAllEvents, ListEvents, limit};
 use crate::access::Read;
 use crate::id::SessionId;
 use crate::session::Event;
@@ -15,11 +15,14 @@ use crate::web::extract::{Path, Query};
 use crate::web::problem::Problem;
 
 /// Events of a session, oldest first: those after a number, or the last ones before it.
-#[utoipa::path(
-    get, path = "/sessions/{session}/events", tag = "events", operation_id = "listSessionEvents",
-    params(("session" = SessionId, Path), ListEvents),
-    responses(
-        (status = 200, body = Events),
+#[cfg_attr(
+    feature = "openapi",
+    utoipa::path(
+        get, path = "/sessions/{session}/events", tag = "events", operation_id = "listSessionEvents",
+        params(("session" = SessionId, Path), ListEvents),
+        responses(
+            (status = 200, body = super::view::Events),
+        )
     )
 )]
 pub(super) async fn of_session(
@@ -47,10 +50,13 @@ pub(super) async fn of_session(
 }
 
 /// Events of all sessions after a position, oldest first.
-#[utoipa::path(
-    get, path = "/events", tag = "events", operation_id = "listEvents", params(ListAllEvents),
-    responses(
-        (status = 200, body = Events),
+#[cfg_attr(
+    feature = "openapi",
+    utoipa::path(
+        get, path = "/events", tag = "events", operation_id = "listEvents", params(ListAllEvents),
+        responses(
+            (status = 200, body = super::view::Events),
+        )
     )
 )]
 pub(super) async fn of_all(

@@ -7,7 +7,6 @@ use axum::response::Response;
 use http::StatusCode;
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
-use utoipa::ToSchema;
 
 use super::sessions::{before, done};
 use super::view::Nothing;
@@ -29,12 +28,12 @@ pub struct Info {
 }
 
 /// The server.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct ServerInfo {
     /// Its version.
     pub version: String,
     /// When it was started.
-    #[schema(value_type = String, format = DateTime)]
     pub started_at: Timestamp,
     /// The folders that sessions may use, each with all that is in it.
     pub roots: Vec<String>,
@@ -55,17 +54,21 @@ pub struct ServerInfo {
 }
 
 /// A copy of the store.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct Backup {
     /// The file, in the folder for copies in the data folder of the server.
     pub file: String,
 }
 
 /// The server: its version, its folders, its limits.
-#[utoipa::path(
-    get, path = "/server", tag = "server", operation_id = "getServer",
-    responses(
-        (status = 200, body = ServerInfo),
+#[cfg_attr(
+    feature = "openapi",
+    utoipa::path(
+        get, path = "/server", tag = "server", operation_id = "getServer",
+        responses(
+            (status = 200, body = ServerInfo),
+        )
     )
 )]
 pub(super) async fn show(State(api): State<Api>, _: Read) -> Json<ServerInfo> {
@@ -85,10 +88,13 @@ pub(super) async fn show(State(api): State<Api>, _: Read) -> Json<ServerInfo> {
 }
 
 /// What all sessions have used, and how many there are.
-#[utoipa::path(
-    get, path = "/usage", tag = "server", operation_id = "getUsage",
-    responses(
-        (status = 200, body = Totals),
+#[cfg_attr(
+    feature = "openapi",
+    utoipa::path(
+        get, path = "/usage", tag = "server", operation_id = "getUsage",
+        responses(
+            (status = 200, body = Totals),
+        )
     )
 )]
 pub(super) async fn usage(State(api): State<Api>, _: Read) -> Result<Json<Totals>, Problem> {
@@ -96,11 +102,14 @@ pub(super) async fn usage(State(api): State<Api>, _: Read) -> Result<Json<Totals
 }
 
 /// Copies everything that is kept to a file, while the server is in use.
-#[utoipa::path(
-    post, path = "/backup", tag = "server", operation_id = "createBackup",
-    params(("Idempotency-Key" = Option<String>, Header, description = "The same key for the same command is carried out once")),
-    responses(
-        (status = 201, body = Backup),
+#[cfg_attr(
+    feature = "openapi",
+    utoipa::path(
+        post, path = "/backup", tag = "server", operation_id = "createBackup",
+        params(("Idempotency-Key" = Option<String>, Header, description = "The same key for the same command is carried out once")),
+        responses(
+            (status = 201, body = Backup),
+        )
     )
 )]
 pub(super) async fn backup(

@@ -9,17 +9,20 @@ use super::view::{EditMessage, Nothing, OrderMessages};
 use super::{Api, Command};
 use crate::access::Read;
 use crate::id::{MessageId, SessionId};
-use crate::service::{MessageTaken, NewMessage, Noted};
+use crate::service::{MessageTaken, NewMessage};
 use crate::store::StoredMessage;
 use crate::web::extract::{Json, Path};
 use crate::web::problem::Problem;
 
 /// The messages of a session that wait, in their order.
-#[utoipa::path(
-    get, path = "/sessions/{session}/messages", tag = "messages", operation_id = "listMessages",
-    params(("session" = SessionId, Path)),
-    responses(
-        (status = 200, body = Vec<StoredMessage>),
+#[cfg_attr(
+    feature = "openapi",
+    utoipa::path(
+        get, path = "/sessions/{session}/messages", tag = "messages", operation_id = "listMessages",
+        params(("session" = SessionId, Path)),
+        responses(
+            (status = 200, body = Vec<StoredMessage>),
+        )
     )
 )]
 pub(super) async fn list(
@@ -33,14 +36,17 @@ pub(super) async fn list(
 
 /// Says something in a session. It waits for the end of the turn that is running, unless it is to go
 /// into it. A session that has no process gets one.
-#[utoipa::path(
-    post, path = "/sessions/{session}/messages", tag = "messages", operation_id = "sendMessage", request_body = NewMessage,
-    params(
-        ("session" = SessionId, Path),
-        ("Idempotency-Key" = Option<String>, Header, description = "The same key for the same command is carried out once"),
-    ),
-    responses(
-        (status = 202, body = MessageTaken),
+#[cfg_attr(
+    feature = "openapi",
+    utoipa::path(
+        post, path = "/sessions/{session}/messages", tag = "messages", operation_id = "sendMessage", request_body = NewMessage,
+        params(
+            ("session" = SessionId, Path),
+            ("Idempotency-Key" = Option<String>, Header, description = "The same key for the same command is carried out once"),
+        ),
+        responses(
+            (status = 202, body = MessageTaken),
+        )
     )
 )]
 pub(super) async fn send(
@@ -56,14 +62,17 @@ pub(super) async fn send(
 }
 
 /// Puts the messages that wait into another order.
-#[utoipa::path(
-    put, path = "/sessions/{session}/messages", tag = "messages", operation_id = "orderMessages", request_body = OrderMessages,
-    params(
-        ("session" = SessionId, Path),
-        ("Idempotency-Key" = Option<String>, Header, description = "The same key for the same command is carried out once"),
-    ),
-    responses(
-        (status = 202, body = Noted),
+#[cfg_attr(
+    feature = "openapi",
+    utoipa::path(
+        put, path = "/sessions/{session}/messages", tag = "messages", operation_id = "orderMessages", request_body = OrderMessages,
+        params(
+            ("session" = SessionId, Path),
+            ("Idempotency-Key" = Option<String>, Header, description = "The same key for the same command is carried out once"),
+        ),
+        responses(
+            (status = 202, body = crate::service::Noted),
+        )
     )
 )]
 pub(super) async fn order(
@@ -76,15 +85,18 @@ pub(super) async fn order(
 }
 
 /// Changes a message that waits.
-#[utoipa::path(
-    put, path = "/sessions/{session}/messages/{message}", tag = "messages", operation_id = "editMessage",
-    request_body = EditMessage,
-    params(
-        ("session" = SessionId, Path), ("message" = MessageId, Path),
-        ("Idempotency-Key" = Option<String>, Header, description = "The same key for the same command is carried out once"),
-    ),
-    responses(
-        (status = 202, body = Noted),
+#[cfg_attr(
+    feature = "openapi",
+    utoipa::path(
+        put, path = "/sessions/{session}/messages/{message}", tag = "messages", operation_id = "editMessage",
+        request_body = EditMessage,
+        params(
+            ("session" = SessionId, Path), ("message" = MessageId, Path),
+            ("Idempotency-Key" = Option<String>, Header, description = "The same key for the same command is carried out once"),
+        ),
+        responses(
+            (status = 202, body = crate::service::Noted),
+        )
     )
 )]
 pub(super) async fn edit(
@@ -98,14 +110,17 @@ pub(super) async fn edit(
 }
 
 /// Takes a message back that waits.
-#[utoipa::path(
-    delete, path = "/sessions/{session}/messages/{message}", tag = "messages", operation_id = "removeMessage",
-    params(
-        ("session" = SessionId, Path), ("message" = MessageId, Path),
-        ("Idempotency-Key" = Option<String>, Header, description = "The same key for the same command is carried out once"),
-    ),
-    responses(
-        (status = 202, body = Noted),
+#[cfg_attr(
+    feature = "openapi",
+    utoipa::path(
+        delete, path = "/sessions/{session}/messages/{message}", tag = "messages", operation_id = "removeMessage",
+        params(
+            ("session" = SessionId, Path), ("message" = MessageId, Path),
+            ("Idempotency-Key" = Option<String>, Header, description = "The same key for the same command is carried out once"),
+        ),
+        responses(
+            (status = 202, body = crate::service::Noted),
+        )
     )
 )]
 pub(super) async fn remove(

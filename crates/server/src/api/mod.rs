@@ -23,14 +23,13 @@ pub mod view;
 
 use std::sync::Arc;
 
-use utoipa_axum::router::OpenApiRouter;
-use utoipa_axum::routes;
-
 pub use self::command::Command;
+#[cfg(feature = "openapi")]
 pub use self::document::document;
 pub use self::info::{Backup, Info, ServerInfo};
 use crate::access::{Access, Streams};
 use crate::service::Service;
+use crate::web::operations::operations;
 
 /// What handlers have at hand.
 #[derive(Clone, Debug)]
@@ -45,40 +44,39 @@ pub struct Api {
     pub streams: Arc<Streams>,
 }
 
-/// The routes about sessions.
-#[must_use]
-pub fn routes() -> OpenApiRouter<Api> {
-    OpenApiRouter::new()
-        .routes(routes!(sessions::list, sessions::create))
-        .routes(routes!(sessions::show, sessions::delete))
-        .routes(routes!(sessions::rename))
-        .routes(routes!(sessions::label))
-        .routes(routes!(sessions::archive))
-        .routes(routes!(sessions::set_mode))
-        .routes(routes!(sessions::set_model))
-        .routes(routes!(sessions::stop))
-        .routes(routes!(sessions::resume))
-        .routes(routes!(sessions::interrupt))
-        .routes(routes!(sessions::fork))
-        .routes(routes!(messages::list, messages::send, messages::order))
-        .routes(routes!(messages::edit, messages::remove))
-        .routes(routes!(events::of_session))
-        .routes(routes!(events::of_all))
-        .routes(routes!(stream::of_session))
-        .routes(routes!(stream::of_all))
-        .routes(routes!(stream::of_inbox))
-        .routes(routes!(plans::of_session))
-        .routes(routes!(process::show))
-        .routes(routes!(process::wire))
-        .routes(routes!(process::rules))
-        .routes(routes!(approvals::inbox))
-        .routes(routes!(approvals::list))
-        .routes(routes!(approvals::show))
-        .routes(routes!(approvals::answer))
-        .routes(routes!(audit::list))
-        .routes(routes!(audit::export))
-        .routes(routes!(info::show))
-        .routes(routes!(info::usage))
-        .routes(routes!(info::backup))
-        .routes(routes!(document::show))
+operations! {
+    /// Returns the routes of the API, relative to `/api/v1`.
+    pub routes: Api;
+    "/sessions" => get sessions::list, post sessions::create;
+    "/sessions/{session}" => get sessions::show, delete sessions::delete;
+    "/sessions/{session}/title" => put sessions::rename;
+    "/sessions/{session}/labels" => put sessions::label;
+    "/sessions/{session}/archived" => put sessions::archive;
+    "/sessions/{session}/mode" => put sessions::set_mode;
+    "/sessions/{session}/model" => put sessions::set_model;
+    "/sessions/{session}/stop" => post sessions::stop;
+    "/sessions/{session}/resume" => post sessions::resume;
+    "/sessions/{session}/interrupt" => post sessions::interrupt;
+    "/sessions/{session}/fork" => post sessions::fork;
+    "/sessions/{session}/messages" => get messages::list, post messages::send, put messages::order;
+    "/sessions/{session}/messages/{message}" => put messages::edit, delete messages::remove;
+    "/sessions/{session}/events" => get events::of_session;
+    "/events" => get events::of_all;
+    "/sessions/{session}/stream" => get stream::of_session;
+    "/stream" => get stream::of_all;
+    "/inbox/stream" => get stream::of_inbox;
+    "/sessions/{session}/plans" => get plans::of_session;
+    "/sessions/{session}/process" => get process::show;
+    "/sessions/{session}/wire" => get process::wire;
+    "/sessions/{session}/rules" => get process::rules;
+    "/inbox" => get approvals::inbox;
+    "/approvals" => get approvals::list;
+    "/approvals/{approval}" => get approvals::show;
+    "/approvals/{approval}/answer" => post approvals::answer;
+    "/audit" => get audit::list;
+    "/audit/export" => get audit::export;
+    "/server" => get info::show;
+    "/usage" => get info::usage;
+    "/backup" => post info::backup;
+    "/openapi.json" => get document::show;
 }

@@ -17,11 +17,14 @@ use crate::web::problem::Problem;
 const ROUNDS: usize = 200;
 
 /// The plans that were made in a session, with what changed from round to round.
-#[utoipa::path(
-    get, path = "/sessions/{session}/plans", tag = "sessions", operation_id = "listPlans",
-    params(("session" = SessionId, Path)),
-    responses(
-        (status = 200, body = Vec<PlanRound>),
+#[cfg_attr(
+    feature = "openapi",
+    utoipa::path(
+        get, path = "/sessions/{session}/plans", tag = "sessions", operation_id = "listPlans",
+        params(("session" = SessionId, Path)),
+        responses(
+            (status = 200, body = Vec<PlanRound>),
+        )
     )
 )]
 pub(super) async fn of_session(

@@ -12,11 +12,14 @@ use crate::web::extract::{Json, Path};
 use crate::web::problem::Problem;
 
 /// What is known of the process of a session, beside what its log says; nothing without a process.
-#[utoipa::path(
-    get, path = "/sessions/{session}/process", tag = "sessions", operation_id = "getProcess",
-    params(("session" = SessionId, Path)),
-    responses(
-        (status = 200, body = ProcessView),
+#[cfg_attr(
+    feature = "openapi",
+    utoipa::path(
+        get, path = "/sessions/{session}/process", tag = "sessions", operation_id = "getProcess",
+        params(("session" = SessionId, Path)),
+        responses(
+            (status = 200, body = ProcessView),
+        )
     )
 )]
 pub(super) async fn show(
@@ -40,11 +43,14 @@ pub(super) async fn show(
 
 /// The rules in force for a session, and where each came from: from its start, from answers, from
 /// settings files as they are now.
-#[utoipa::path(
-    get, path = "/sessions/{session}/rules", tag = "sessions", operation_id = "listRules",
-    params(("session" = SessionId, Path)),
-    responses(
-        (status = 200, body = RulesInForce),
+#[cfg_attr(
+    feature = "openapi",
+    utoipa::path(
+        get, path = "/sessions/{session}/rules", tag = "sessions", operation_id = "listRules",
+        params(("session" = SessionId, Path)),
+        responses(
+            (status = 200, body = RulesInForce),
+        )
     )
 )]
 pub(super) async fn rules(
@@ -57,11 +63,14 @@ pub(super) async fn rules(
 
 /// The last lines that passed between the server and the CLI of a session, as they were: also those
 /// that are not in its log, such as requests and their answers. They are kept in memory, and not many.
-#[utoipa::path(
-    get, path = "/sessions/{session}/wire", tag = "sessions", operation_id = "getWire",
-    params(("session" = SessionId, Path)),
-    responses(
-        (status = 200, body = WireLines),
+#[cfg_attr(
+    feature = "openapi",
+    utoipa::path(
+        get, path = "/sessions/{session}/wire", tag = "sessions", operation_id = "getWire",
+        params(("session" = SessionId, Path)),
+        responses(
+            (status = 200, body = WireLines),
+        )
     )
 )]
 pub(super) async fn wire(

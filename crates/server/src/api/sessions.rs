@@ -41,10 +41,13 @@ pub(super) async fn before<T: Serialize + DeserializeOwned>(
 }
 
 /// Sessions that fit, a page of them.
-#[utoipa::path(
-    get, path = "/sessions", tag = "sessions", operation_id = "listSessions", params(ListSessions),
-    responses(
-        (status = 200, body = Page<SessionView>),
+#[cfg_attr(
+    feature = "openapi",
+    utoipa::path(
+        get, path = "/sessions", tag = "sessions", operation_id = "listSessions", params(ListSessions),
+        responses(
+            (status = 200, body = Page<SessionView>),
+        )
     )
 )]
 pub(super) async fn list(
@@ -82,11 +85,14 @@ fn filter(wanted: ListSessions) -> Result<SessionFilter, Problem> {
 
 /// Makes a session, and has it begin with a prompt if there is one. One with MCP servers of its own
 /// needs the scope `admin`: they are programs that run without anybody being asked.
-#[utoipa::path(
-    post, path = "/sessions", tag = "sessions", operation_id = "createSession", request_body = NewSession,
-    params(("Idempotency-Key" = Option<String>, Header, description = "The same key for the same command is carried out once")),
-    responses(
-        (status = 201, body = SessionMade),
+#[cfg_attr(
+    feature = "openapi",
+    utoipa::path(
+        post, path = "/sessions", tag = "sessions", operation_id = "createSession", request_body = NewSession,
+        params(("Idempotency-Key" = Option<String>, Header, description = "The same key for the same command is carried out once")),
+        responses(
+            (status = 201, body = SessionMade),
+        )
     )
 )]
 pub(super) async fn create(
@@ -112,10 +118,13 @@ pub(super) async fn create(
 }
 
 /// A session.
-#[utoipa::path(
-    get, path = "/sessions/{session}", tag = "sessions", operation_id = "getSession", params(("session" = SessionId, Path)),
-    responses(
-        (status = 200, body = SessionView),
+#[cfg_attr(
+    feature = "openapi",
+    utoipa::path(
+        get, path = "/sessions/{session}", tag = "sessions", operation_id = "getSession", params(("session" = SessionId, Path)),
+        responses(
+            (status = 200, body = SessionView),
+        )
     )
 )]
 pub(super) async fn show(
@@ -129,14 +138,17 @@ pub(super) async fn show(
 
 /// Deletes a session with everything that it had. What was decided in it stays in the audit. It must
 /// not have a process: stop it first.
-#[utoipa::path(
-    delete, path = "/sessions/{session}", tag = "sessions", operation_id = "deleteSession",
-    params(
-        ("session" = SessionId, Path),
-        ("Idempotency-Key" = Option<String>, Header, description = "The same key for the same command is carried out once"),
-    ),
-    responses(
-        (status = 204, description = "It is gone"),
+#[cfg_attr(
+    feature = "openapi",
+    utoipa::path(
+        delete, path = "/sessions/{session}", tag = "sessions", operation_id = "deleteSession",
+        params(
+            ("session" = SessionId, Path),
+            ("Idempotency-Key" = Option<String>, Header, description = "The same key for the same command is carried out once"),
+        ),
+        responses(
+            (status = 204, description = "It is gone"),
+        )
     )
 )]
 pub(super) async fn delete(
@@ -160,14 +172,17 @@ pub(super) async fn delete(
 macro_rules! commands {
     ($($(#[$about:meta])* $name:ident = $id:literal ($method:ident $path:literal, $body:ty) |$service:ident, $caller:ident, $session:ident, $said:ident| $call:expr;)+) => {$(
         $(#[$about])*
-        #[utoipa::path(
-            $method, path = $path, tag = "sessions", operation_id = $id, request_body = $body,
-            params(
-                ("session" = SessionId, Path),
-                ("Idempotency-Key" = Option<String>, Header, description = "The same key for the same command is carried out once"),
-            ),
-            responses(
-                (status = 202, body = Noted),
+        #[cfg_attr(
+            feature = "openapi",
+            utoipa::path(
+                $method, path = $path, tag = "sessions", operation_id = $id, request_body = $body,
+                params(
+                    ("session" = SessionId, Path),
+                    ("Idempotency-Key" = Option<String>, Header, description = "The same key for the same command is carried out once"),
+                ),
+                responses(
+                    (status = 202, body = Noted),
+                )
             )
         )]
         pub(super) async fn $name(
@@ -216,14 +231,17 @@ commands! {
 }
 
 /// Makes a copy of a session, of all that was said or up to a message.
-#[utoipa::path(
-    post, path = "/sessions/{session}/fork", tag = "sessions", operation_id = "forkSession", request_body = ForkSession,
-    params(
-        ("session" = SessionId, Path),
-        ("Idempotency-Key" = Option<String>, Header, description = "The same key for the same command is carried out once"),
-    ),
-    responses(
-        (status = 201, body = SessionMade),
+#[cfg_attr(
+    feature = "openapi",
+    utoipa::path(
+        post, path = "/sessions/{session}/fork", tag = "sessions", operation_id = "forkSession", request_body = ForkSession,
+        params(
+            ("session" = SessionId, Path),
+            ("Idempotency-Key" = Option<String>, Header, description = "The same key for the same command is carried out once"),
+        ),
+        responses(
+            (status = 201, body = SessionMade),
+        )
     )
 )]
 pub(super) async fn fork(

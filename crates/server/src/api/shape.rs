@@ -5,11 +5,11 @@
 use std::collections::BTreeMap;
 
 use serde_json::Value;
-use utoipa::ToSchema;
 
 /// What is done with a tool call that no rule decides.
-#[derive(Clone, Copy, Debug, ToSchema)]
-#[schema(rename_all = "camelCase")]
+#[derive(Clone, Copy, Debug)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[cfg_attr(feature = "openapi", schema(rename_all = "camelCase"))]
 pub enum Mode {
     /// It is asked for.
     Default,
@@ -28,8 +28,9 @@ pub enum Mode {
 }
 
 /// Where a rule is kept.
-#[derive(Clone, Copy, Debug, ToSchema)]
-#[schema(rename_all = "camelCase")]
+#[derive(Clone, Copy, Debug)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[cfg_attr(feature = "openapi", schema(rename_all = "camelCase"))]
 pub enum Destination {
     /// In the settings of the user.
     UserSettings,
@@ -44,8 +45,9 @@ pub enum Destination {
 }
 
 /// Which settings files are read.
-#[derive(Clone, Copy, Debug, ToSchema)]
-#[schema(rename_all = "lowercase")]
+#[derive(Clone, Copy, Debug)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[cfg_attr(feature = "openapi", schema(rename_all = "lowercase"))]
 pub enum SettingSource {
     /// Those of the user.
     User,
@@ -56,25 +58,27 @@ pub enum SettingSource {
 }
 
 /// A picture that the model can see.
-#[derive(Clone, Copy, Debug, ToSchema)]
+#[derive(Clone, Copy, Debug)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub enum MediaType {
     /// PNG.
-    #[schema(rename = "image/png")]
+    #[cfg_attr(feature = "openapi", schema(rename = "image/png"))]
     Png,
     /// JPEG.
-    #[schema(rename = "image/jpeg")]
+    #[cfg_attr(feature = "openapi", schema(rename = "image/jpeg"))]
     Jpeg,
     /// GIF.
-    #[schema(rename = "image/gif")]
+    #[cfg_attr(feature = "openapi", schema(rename = "image/gif"))]
     Gif,
     /// WebP.
-    #[schema(rename = "image/webp")]
+    #[cfg_attr(feature = "openapi", schema(rename = "image/webp"))]
     Webp,
 }
 
 /// A change of rules, mode or folders.
-#[derive(Clone, Debug, ToSchema)]
-#[schema(rename_all = "camelCase")]
+#[derive(Clone, Debug)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[cfg_attr(feature = "openapi", schema(rename_all = "camelCase"))]
 pub struct PermissionUpdate {
     /// `addRules`, `replaceRules`, `removeRules`, `setMode`, `addDirectories` or `removeDirectories`;
     /// a newer CLI may know more.
@@ -92,8 +96,9 @@ pub struct PermissionUpdate {
 }
 
 /// A rule: a tool, and what of its input the rule covers.
-#[derive(Clone, Debug, ToSchema)]
-#[schema(rename_all = "camelCase")]
+#[derive(Clone, Debug)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+#[cfg_attr(feature = "openapi", schema(rename_all = "camelCase"))]
 pub struct PermissionRule {
     /// The tool.
     pub tool_name: String,
@@ -103,7 +108,8 @@ pub struct PermissionRule {
 
 /// A request as the CLI made it. Of a tool, a plan or questions: the tool, its input and what goes with
 /// it. Of an elicitation: the MCP server, its message and the schema of the form.
-#[derive(Clone, Debug, ToSchema)]
+#[derive(Clone, Debug)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct CliRequest {
     /// The tool.
     pub tool_name: Option<String>,

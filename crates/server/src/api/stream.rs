@@ -26,7 +26,7 @@ use crate::session::{Event, Head};
 use crate::store::StoreError;
 use crate::web::extract::Path;
 use crate::web::problem::{Kind, Problem};
-use crate::web::sse::{self, After, AfterQuery, Frame};
+use crate::web::sse::{self, After, Frame};
 
 /// Somebody has as many streams as they may have.
 const TOO_MANY_STREAMS: Kind =
@@ -63,12 +63,15 @@ const INBOX: [&str; 5] = [
 /// after which it is to begin, because a copy from before was put back: what follows begins after the
 /// end of the log, and what was known is to be read anew. It ends when the token is revoked or expires, or the
 /// browser is signed out.
-#[utoipa::path(
-    get, path = "/sessions/{session}/stream", tag = "events", operation_id = "streamSession",
-    params(("session" = SessionId, Path), AfterQuery,
-        ("Last-Event-ID" = Option<u64>, Header, description = "The last event that is known, as browsers send it. It comes before `after`.")),
-    responses(
-        (status = 200, content_type = "text/event-stream", body = String),
+#[cfg_attr(
+    feature = "openapi",
+    utoipa::path(
+        get, path = "/sessions/{session}/stream", tag = "events", operation_id = "streamSession",
+        params(("session" = SessionId, Path), sse::AfterQuery,
+            ("Last-Event-ID" = Option<u64>, Header, description = "The last event that is known, as browsers send it. It comes before `after`.")),
+        responses(
+            (status = 200, content_type = "text/event-stream", body = String),
+        )
     )
 )]
 pub(super) async fn of_session(
@@ -85,12 +88,15 @@ pub(super) async fn of_session(
 
 /// The events of all sessions as they happen, without pieces of messages. The id of each is its
 /// position.
-#[utoipa::path(
-    get, path = "/stream", tag = "events", operation_id = "streamAll", params(
-        AfterQuery,
-        ("Last-Event-ID" = Option<u64>, Header, description = "The last event that is known, as browsers send it. It comes before `after`.")),
-    responses(
-        (status = 200, content_type = "text/event-stream", body = String),
+#[cfg_attr(
+    feature = "openapi",
+    utoipa::path(
+        get, path = "/stream", tag = "events", operation_id = "streamAll", params(
+            sse::AfterQuery,
+            ("Last-Event-ID" = Option<u64>, Header, description = "The last event that is known, as browsers send it. It comes before `after`.")),
+        responses(
+            (status = 200, content_type = "text/event-stream", body = String),
+        )
     )
 )]
 pub(super) async fn of_all(
@@ -103,12 +109,15 @@ pub(super) async fn of_all(
 
 /// What is asked and what is answered as it happens, over all sessions. The id of each event is its
 /// position. With `session.deleted`, everything is over that the session asked.
-#[utoipa::path(
-    get, path = "/inbox/stream", tag = "events", operation_id = "streamInbox", params(
-        AfterQuery,
-        ("Last-Event-ID" = Option<u64>, Header, description = "The last event that is known, as browsers send it. It comes before `after`.")),
-    responses(
-        (status = 200, content_type = "text/event-stream", body = String),
+#[cfg_attr(
+    feature = "openapi",
+    utoipa::path(
+        get, path = "/inbox/stream", tag = "events", operation_id = "streamInbox", params(
+            sse::AfterQuery,
+            ("Last-Event-ID" = Option<u64>, Header, description = "The last event that is known, as browsers send it. It comes before `after`.")),
+        responses(
+            (status = 200, content_type = "text/event-stream", body = String),
+        )
     )
 )]
 pub(super) async fn of_inbox(

@@ -6,7 +6,6 @@ use std::sync::Arc;
 use countersign_protocol::permission::PermissionMode;
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
-use utoipa::{IntoParams, ToSchema};
 
 use crate::id::{ApprovalId, MessageId, SessionId, TurnId};
 use crate::session::{Answer, ApprovalKind, Head, MessageContent, Stage, State};
@@ -19,7 +18,8 @@ const USUAL: usize = 50;
 const MOST: usize = 500;
 
 /// A session, with what it is doing.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct SessionView {
     /// What it is doing.
     pub state: State,
@@ -47,9 +47,10 @@ pub(super) fn limit(wanted: Option<usize>) -> usize {
 }
 
 /// Which sessions are wanted.
-#[derive(Clone, Debug, Default, Serialize, Deserialize, IntoParams)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::IntoParams))]
 #[serde(deny_unknown_fields, default)]
-#[into_params(parameter_in = Query)]
+#[cfg_attr(feature = "openapi", into_params(parameter_in = Query))]
 pub struct ListSessions {
     /// What they are doing: one or several of the states, separated by commas.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -65,14 +66,14 @@ pub struct ListSessions {
     pub archived: Option<bool>,
     /// The session that they come from.
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[param(value_type = Option<String>)]
+    #[cfg_attr(feature = "openapi", param(value_type = Option<String>))]
     pub parent: Option<SessionId>,
     /// Words in their titles, or in what was said in them.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub q: Option<String>,
     /// In which order: `updated` or `created`.
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[param(inline)]
+    #[cfg_attr(feature = "openapi", param(inline))]
     pub order: Option<SessionOrder>,
     /// Where the page begins: what `next` of the page before said.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -83,13 +84,13 @@ pub struct ListSessions {
 }
 
 /// The process of a session.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct ProcessView {
     /// Whether there is one.
     pub is_alive: bool,
     /// When it last said something.
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[schema(value_type = Option<String>, format = DateTime)]
     pub last_line: Option<Timestamp>,
     /// How many frames came of it that are of no kind that is known.
     pub unknown_frames: u64,
@@ -98,7 +99,8 @@ pub struct ProcessView {
 }
 
 /// A slash command of the CLI.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct SlashCommand {
     /// Its name, without the slash.
     pub name: String,
@@ -107,21 +109,22 @@ pub struct SlashCommand {
 }
 
 /// Which approvals are wanted.
-#[derive(Clone, Debug, Default, Serialize, Deserialize, IntoParams)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::IntoParams))]
 #[serde(deny_unknown_fields, default)]
-#[into_params(parameter_in = Query)]
+#[cfg_attr(feature = "openapi", into_params(parameter_in = Query))]
 pub struct ListApprovals {
     /// The session that asks.
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[param(value_type = Option<String>)]
+    #[cfg_attr(feature = "openapi", param(value_type = Option<String>))]
     pub session: Option<SessionId>,
     /// How far they have come.
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[param(inline)]
+    #[cfg_attr(feature = "openapi", param(inline))]
     pub stage: Option<Stage>,
     /// What they ask for.
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[param(inline)]
+    #[cfg_attr(feature = "openapi", param(inline))]
     pub kind: Option<ApprovalKind>,
     /// Whether the oldest come first; otherwise the newest do.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -135,9 +138,10 @@ pub struct ListApprovals {
 }
 
 /// Which part of a list is wanted.
-#[derive(Clone, Debug, Default, Serialize, Deserialize, IntoParams)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::IntoParams))]
 #[serde(deny_unknown_fields, default)]
-#[into_params(parameter_in = Query)]
+#[cfg_attr(feature = "openapi", into_params(parameter_in = Query))]
 pub struct Part {
     /// Where the page begins: what `next` of the page before said.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -148,28 +152,27 @@ pub struct Part {
 }
 
 /// Which entries of the audit are wanted.
-#[derive(Clone, Debug, Default, Serialize, Deserialize, IntoParams)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::IntoParams))]
 #[serde(deny_unknown_fields, default)]
-#[into_params(parameter_in = Query)]
+#[cfg_attr(feature = "openapi", into_params(parameter_in = Query))]
 pub struct ListAudit {
     /// The session that they are about.
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[param(value_type = Option<String>)]
+    #[cfg_attr(feature = "openapi", param(value_type = Option<String>))]
     pub session: Option<SessionId>,
     /// The approval that they are about.
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[param(value_type = Option<String>)]
+    #[cfg_attr(feature = "openapi", param(value_type = Option<String>))]
     pub approval: Option<ApprovalId>,
     /// What was done, such as `approval.answered`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub kind: Option<String>,
     /// Not before this time.
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[param(value_type = Option<String>, format = DateTime)]
     pub since: Option<Timestamp>,
     /// Before this time.
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[param(value_type = Option<String>, format = DateTime)]
     pub until: Option<Timestamp>,
     /// Where the page begins: what `next` of the page before said.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -180,9 +183,10 @@ pub struct ListAudit {
 }
 
 /// Which events are wanted.
-#[derive(Clone, Debug, Default, Serialize, Deserialize, IntoParams)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::IntoParams))]
 #[serde(deny_unknown_fields, default)]
-#[into_params(parameter_in = Query)]
+#[cfg_attr(feature = "openapi", into_params(parameter_in = Query))]
 pub struct ListEvents {
     /// Those after this number. From the beginning if absent.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -196,9 +200,10 @@ pub struct ListEvents {
 }
 
 /// Which events of all sessions are wanted.
-#[derive(Clone, Debug, Default, Serialize, Deserialize, IntoParams)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::IntoParams))]
 #[serde(deny_unknown_fields, default)]
-#[into_params(parameter_in = Query)]
+#[cfg_attr(feature = "openapi", into_params(parameter_in = Query))]
 pub struct ListAllEvents {
     /// Those after this position. From the beginning if absent.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -209,7 +214,8 @@ pub struct ListAllEvents {
 }
 
 /// An event, as it is in lists and streams.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct EventView {
     /// The session.
     pub session: SessionId,
@@ -218,17 +224,17 @@ pub struct EventView {
     /// Its number among the events of all sessions.
     pub position: u64,
     /// When.
-    #[schema(value_type = String, format = DateTime)]
     pub at: Timestamp,
     /// What happened.
     pub kind: String,
     /// The particulars, which depend on the kind.
-    #[schema(value_type = Object)]
+    #[cfg_attr(feature = "openapi", schema(value_type = Object))]
     pub body: countersign_protocol::RawJson,
 }
 
 /// Part of a list of events.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct Events {
     /// The events, oldest first.
     pub items: Vec<EventView>,
@@ -238,16 +244,18 @@ pub struct Events {
 }
 
 /// Another title.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(deny_unknown_fields)]
 pub struct SetTitle {
     /// The title: one line.
-    #[schema(min_length = 1, max_length = 200)]
+    #[cfg_attr(feature = "openapi", schema(min_length = 1, max_length = 200))]
     pub title: String,
 }
 
 /// Other labels.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(deny_unknown_fields)]
 pub struct SetLabels {
     /// All labels that it is to have.
@@ -255,7 +263,8 @@ pub struct SetLabels {
 }
 
 /// Into the archive, or out of it.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(deny_unknown_fields)]
 pub struct SetArchived {
     /// Whether it is to be in the archive.
@@ -263,26 +272,29 @@ pub struct SetArchived {
 }
 
 /// Another mode.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(deny_unknown_fields)]
 pub struct SetMode {
     /// The mode.
-    #[schema(value_type = super::shape::Mode)]
+    #[cfg_attr(feature = "openapi", schema(value_type = super::shape::Mode))]
     pub mode: PermissionMode,
 }
 
 /// Another model.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(deny_unknown_fields)]
 pub struct SetModel {
     /// The model; the CLI's own choice if it is null.
     #[serde(deserialize_with = "Option::deserialize")]
-    #[schema(required = true)]
+    #[cfg_attr(feature = "openapi", schema(required = true))]
     pub model: Option<String>,
 }
 
 /// The end of a turn.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(deny_unknown_fields)]
 pub struct Interrupt {
     /// The turn that is to end. If another one is running by now, nothing happens.
@@ -290,12 +302,14 @@ pub struct Interrupt {
 }
 
 /// Nothing more than the command itself.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(deny_unknown_fields)]
 pub struct Nothing {}
 
 /// Another text for a message that waits.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(deny_unknown_fields)]
 pub struct EditMessage {
     /// What it says now.
@@ -303,7 +317,8 @@ pub struct EditMessage {
 }
 
 /// Another order of the messages that wait.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(deny_unknown_fields)]
 pub struct OrderMessages {
     /// All that wait, each once.
@@ -311,7 +326,8 @@ pub struct OrderMessages {
 }
 
 /// An answer.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(deny_unknown_fields)]
 pub struct GiveAnswer {
     /// The answer.
@@ -319,7 +335,8 @@ pub struct GiveAnswer {
 }
 
 /// A round of planning.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct PlanRound {
     /// Which, from 1.
     pub round: u32,
@@ -328,7 +345,6 @@ pub struct PlanRound {
     /// How far that has come.
     pub stage: Stage,
     /// When.
-    #[schema(value_type = String, format = DateTime)]
     pub at: Timestamp,
     /// The plan, as the model made it.
     pub plan: String,

@@ -11,7 +11,6 @@ use countersign::Way;
 use jiff::Timestamp;
 use lru::LruCache;
 use serde::{Deserialize, Serialize};
-use utoipa::ToSchema;
 
 use crate::id::SessionId;
 
@@ -26,10 +25,10 @@ const LONGEST: usize = 16 * 1024;
 const SESSIONS: NonZeroUsize = NonZeroUsize::new(256).unwrap();
 
 /// A line that passed.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct WireLine {
     /// When.
-    #[schema(value_type = String, format = DateTime)]
     pub at: Timestamp,
     /// Whether it went to the CLI; else it came from there.
     pub to_cli: bool,
@@ -40,7 +39,8 @@ pub struct WireLine {
 }
 
 /// The last lines of a session.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct WireLines {
     /// The lines, oldest first.
     pub lines: Vec<WireLine>,

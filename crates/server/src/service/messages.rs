@@ -1,7 +1,6 @@
 //! Messages: said, changed, taken back, put into another order.
 
 use serde::{Deserialize, Serialize};
-use utoipa::ToSchema;
 
 use super::{Caller, Carried, MessageTaken, Noted, Service, ServiceError};
 use crate::id::{MessageId, SessionId};
@@ -11,7 +10,8 @@ use crate::session::{
 use crate::store::Write;
 
 /// A message that is to be sent.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(deny_unknown_fields, default)]
 pub struct NewMessage {
     /// The words.

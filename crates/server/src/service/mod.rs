@@ -13,7 +13,6 @@ use std::sync::Arc;
 
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
-use utoipa::ToSchema;
 
 pub use self::error::ServiceError;
 pub use self::messages::NewMessage;
@@ -62,7 +61,8 @@ pub struct Carried<T> {
 }
 
 /// A session was made.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct SessionMade {
     /// The session.
     pub session: SessionId,
@@ -72,7 +72,8 @@ pub struct SessionMade {
 }
 
 /// A message waits for the CLI.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct MessageTaken {
     /// The session.
     pub session: SessionId,
@@ -81,7 +82,8 @@ pub struct MessageTaken {
 }
 
 /// An answer was taken.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct AnswerTaken {
     /// The session that asked.
     pub session: SessionId,
@@ -93,7 +95,8 @@ pub struct AnswerTaken {
 }
 
 /// What was wanted is noted.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct Noted {
     /// The session.
     pub session: SessionId,

@@ -6,7 +6,6 @@ use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use tokio::io::AsyncReadExt as _;
-use utoipa::ToSchema;
 
 use super::{Service, ServiceError};
 use crate::id::{ApprovalId, SessionId};
@@ -16,7 +15,8 @@ use crate::session::Head;
 const LARGEST: u64 = 1 << 20;
 
 /// A rule in force.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct RuleInForce {
     /// `allow`, `deny`, `ask`, or `folder` for a folder that tools may use besides.
     pub behavior: String,
@@ -32,12 +32,12 @@ pub struct RuleInForce {
     pub approval: Option<ApprovalId>,
     /// Since when, where that is known.
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[schema(value_type = Option<String>, format = DateTime)]
     pub since: Option<Timestamp>,
 }
 
 /// Where a rule came from.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum RuleSource {
     /// The session was made with it.
@@ -53,7 +53,8 @@ pub enum RuleSource {
 }
 
 /// The rules in force for a session.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct RulesInForce {
     /// The rules. Those that an administrator of the machine has set for everybody are not among them.
     pub rules: Vec<RuleInForce>,

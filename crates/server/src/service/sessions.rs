@@ -7,7 +7,6 @@ use std::sync::Arc;
 use countersign_protocol::permission::PermissionMode;
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
-use utoipa::ToSchema;
 
 use super::{Caller, Carried, Noted, Service, ServiceError, SessionMade};
 use crate::actor::check_options as check_launch_of;
@@ -45,7 +44,8 @@ const LONGEST_SERVERS: usize = 256 << 10;
 const LONGEST_TIME: u64 = 366 * 24 * 60 * 60;
 
 /// A session that is to be made.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(deny_unknown_fields)]
 pub struct NewSession {
     /// The folder that it works in: an absolute path within the roots of the server.
@@ -64,7 +64,7 @@ pub struct NewSession {
     pub labels: BTreeSet<String>,
     /// The mode that it begins in: `default` if absent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schema(value_type = Option<crate::api::shape::Mode>)]
+    #[cfg_attr(feature = "openapi", schema(value_type = Option<crate::api::shape::Mode>))]
     pub mode: Option<PermissionMode>,
     /// The model; the CLI's own choice if absent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -75,7 +75,8 @@ pub struct NewSession {
 }
 
 /// A copy that is to be made of a session.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(deny_unknown_fields, default)]
 pub struct ForkSession {
     /// The last message that the copy has, by the `uuid` that the CLI gave it; all of them if absent.

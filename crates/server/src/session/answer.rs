@@ -11,13 +11,13 @@ use countersign_protocol::permission::{
 };
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
-use utoipa::ToSchema;
 
 use super::approval::ApprovalKind;
 use super::message::{ContentError, Image, image_blocks};
 
 /// What a person answers: an object with one key, which says what kind of answer it is.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Answer {
     /// The tool may run; the model may enter plan mode.
@@ -40,12 +40,13 @@ pub enum Answer {
 }
 
 /// Lets a tool run.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, ToSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(deny_unknown_fields, default)]
 pub struct Allow {
     /// The input that the tool runs with, in the place of the one that was asked about.
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[schema(value_type = Option<Object>)]
+    #[cfg_attr(feature = "openapi", schema(value_type = Option<Object>))]
     pub input: Option<RawJson>,
     /// Suggestions of the CLI that are taken up with it.
     #[serde(skip_serializing_if = "Vec::is_empty")]
@@ -55,12 +56,13 @@ pub struct Allow {
     pub rules: Vec<NewRule>,
     /// The mode that is set with it, for the session.
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[schema(value_type = Option<crate::api::shape::Mode>)]
+    #[cfg_attr(feature = "openapi", schema(value_type = Option<crate::api::shape::Mode>))]
     pub mode: Option<PermissionMode>,
 }
 
 /// A suggestion of the CLI that is taken up.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(deny_unknown_fields)]
 pub struct ChosenSuggestion {
     /// Which, counted from 0.
@@ -68,12 +70,13 @@ pub struct ChosenSuggestion {
     /// Where it is kept, in the place of where the CLI suggests: `session`, `localSettings`,
     /// `projectSettings` or `userSettings`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schema(value_type = Option<crate::api::shape::Destination>)]
+    #[cfg_attr(feature = "openapi", schema(value_type = Option<crate::api::shape::Destination>))]
     pub destination: Option<UpdateDestination>,
 }
 
 /// A rule that is added.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(deny_unknown_fields)]
 pub struct NewRule {
     /// The tool.
@@ -83,12 +86,13 @@ pub struct NewRule {
     pub content: Option<String>,
     /// Where it is kept; the session if absent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schema(value_type = Option<crate::api::shape::Destination>)]
+    #[cfg_attr(feature = "openapi", schema(value_type = Option<crate::api::shape::Destination>))]
     pub destination: Option<UpdateDestination>,
 }
 
 /// Refuses.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(deny_unknown_fields, default)]
 pub struct Deny {
     /// What the model is told.
@@ -98,7 +102,8 @@ pub struct Deny {
 }
 
 /// Approves a plan.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(deny_unknown_fields)]
 pub struct ApprovePlan {
     /// How it is carried out.
@@ -116,7 +121,8 @@ pub struct ApprovePlan {
 }
 
 /// How a plan is carried out.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum PlanWay {
     /// In a new session that has the plan and nothing else, and in which edits need no approval.
@@ -128,7 +134,8 @@ pub enum PlanWay {
 }
 
 /// Sends a plan back.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(deny_unknown_fields)]
 pub struct KeepPlanning {
     /// What is to change.
@@ -139,7 +146,8 @@ pub struct KeepPlanning {
 }
 
 /// The answer to one question.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(deny_unknown_fields, default)]
 pub struct QuestionAnswer {
     /// The labels that are chosen.
@@ -154,7 +162,8 @@ pub struct QuestionAnswer {
 }
 
 /// Says something instead of answering.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(deny_unknown_fields)]
 pub struct Reply {
     /// What.
@@ -162,24 +171,27 @@ pub struct Reply {
 }
 
 /// Skips all questions.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(deny_unknown_fields, default)]
 pub struct Skip {}
 
 /// The answer to an MCP server.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(deny_unknown_fields)]
 pub struct Form {
     /// What is done with the form.
     pub action: FormAction,
     /// What is filled in: an object. For `accept` only.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schema(value_type = Option<Object>)]
+    #[cfg_attr(feature = "openapi", schema(value_type = Option<Object>))]
     pub content: Option<RawJson>,
 }
 
 /// What is done with a form.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum FormAction {
     /// It is filled in.

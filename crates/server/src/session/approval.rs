@@ -8,7 +8,6 @@ use countersign_protocol::hook::PreToolUseInput;
 use countersign_protocol::permission::{PermissionMode, PermissionResult};
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
-use utoipa::ToSchema;
 
 use super::answer::{Answer, NotAnAnswer};
 use super::by::By;
@@ -16,7 +15,8 @@ use super::rules::mode_set_by;
 use crate::id::{ApprovalId, SessionId, TurnId};
 
 /// What a person is asked for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, ToSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum ApprovalKind {
     /// May this tool run?
@@ -74,7 +74,8 @@ impl ApprovalKind {
 }
 
 /// How far an approval has come.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, ToSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Stage {
     /// Somebody has to answer.
@@ -116,7 +117,8 @@ impl Stage {
 }
 
 /// Something that a person is asked, with everything that became of it.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct Approval {
     /// Names it.
     pub id: ApprovalId,
@@ -135,7 +137,7 @@ pub struct Approval {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub agent: Option<String>,
     /// The request as the CLI made it: the whole input, suggestions, reason, blocked path.
-    #[schema(value_type = crate::api::shape::CliRequest)]
+    #[cfg_attr(feature = "openapi", schema(value_type = crate::api::shape::CliRequest))]
     pub request: RawJson,
     /// Of a plan: which round it is, from 1.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -143,18 +145,15 @@ pub struct Approval {
     /// How far it has come.
     pub stage: Stage,
     /// When it was asked.
-    #[schema(value_type = String, format = DateTime)]
     pub opened_at: Timestamp,
     /// The answer.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub given: Option<Given>,
     /// When the answer went out.
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[schema(value_type = Option<String>, format = DateTime)]
     pub delivered_at: Option<Timestamp>,
     /// When it was closed.
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[schema(value_type = Option<String>, format = DateTime)]
     pub closed_at: Option<Timestamp>,
     /// Why it was closed, where that is not plain.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -162,14 +161,14 @@ pub struct Approval {
 }
 
 /// An answer that was given.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct Given {
     /// The answer.
     pub answer: Answer,
     /// Who gave it.
     pub by: By,
     /// When.
-    #[schema(value_type = String, format = DateTime)]
     pub at: Timestamp,
     /// The session in which a plan is carried out, if that is another one.
     #[serde(default, skip_serializing_if = "Option::is_none")]

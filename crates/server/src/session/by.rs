@@ -1,12 +1,12 @@
 //! Who did something.
 
 use serde::{Deserialize, Serialize};
-use utoipa::ToSchema;
 
 use crate::id::TokenId;
 
 /// Who did something, and from where: for the log and the audit.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(rename_all = "snake_case", tag = "kind")]
 pub enum By {
     /// Somebody with a token, or with a browser that was let in with one.

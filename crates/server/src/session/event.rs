@@ -12,8 +12,8 @@ use countersign_protocol::permission::{PermissionMode, PermissionUpdate};
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
+#[cfg(feature = "openapi")]
 use utoipa::openapi::{RefOr, Schema};
-use utoipa::{PartialSchema as _, ToSchema};
 
 use super::answer::Answer;
 use super::approval::ApprovalKind;
@@ -87,6 +87,7 @@ pub enum UnreadableEvent {
 }
 
 /// A kind of events, for the description of the API.
+#[cfg(feature = "openapi")]
 pub(crate) struct KindSchema {
     /// The kind.
     pub(crate) kind: &'static str,
@@ -129,12 +130,14 @@ macro_rules! happenings {
             }
 
             /// All kinds, as they are described.
+            #[cfg(feature = "openapi")]
             pub(crate) fn schemas() -> Vec<KindSchema> {
                 vec![$({
                     let mut needs = Vec::new();
-                    <$name as ToSchema>::schemas(&mut needs);
+                    <$name as utoipa::ToSchema>::schemas(&mut needs);
                     let about = concat!($($about),+);
-                    KindSchema { kind: $kind, about, body: $name::schema(), needs }
+                    let body = <$name as utoipa::PartialSchema>::schema();
+                    KindSchema { kind: $kind, about, body, needs }
                 }),+]
             }
 
@@ -271,7 +274,8 @@ happenings! {
 }
 
 /// See [`Happening::Created`].
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct Created {
     /// The folder that it works in.
     pub folder: String,
@@ -281,7 +285,7 @@ pub struct Created {
     #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
     pub labels: BTreeSet<String>,
     /// The mode that it begins in.
-    #[schema(value_type = String)]
+    #[cfg_attr(feature = "openapi", schema(value_type = String))]
     pub mode: PermissionMode,
     /// The model; the CLI's own choice if absent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -301,7 +305,8 @@ pub struct Created {
 macro_rules! bodies {
     ($($(#[$about:meta])* $name:ident { $($(#[$field_about:meta])* $field:ident: $type:ty,)* })+) => {$(
         $(#[$about])*
-        #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
+        #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+        #[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
         pub struct $name {
             $($(#[$field_about])* pub $field: $type,)*
         }
@@ -444,7 +449,7 @@ bodies! {
     /// See [`Happening::ModeWanted`].
     ModeWanted {
         /// The mode.
-        #[schema(value_type = String)]
+        #[cfg_attr(feature = "openapi", schema(value_type = String))]
         mode: PermissionMode,
         /// Who wants it.
         by: By,
@@ -452,7 +457,7 @@ bodies! {
     /// See [`Happening::ModeChanged`].
     ModeChanged {
         /// The mode.
-        #[schema(value_type = String)]
+        #[cfg_attr(feature = "openapi", schema(value_type = String))]
         mode: PermissionMode,
     }
     /// See [`Happening::ModelWanted`].
@@ -482,7 +487,7 @@ bodies! {
     /// See [`Happening::RulesChanged`].
     RulesChanged {
         /// What changed.
-        #[schema(value_type = Vec<crate::api::shape::PermissionUpdate>)]
+        #[cfg_attr(feature = "openapi", schema(value_type = Vec<crate::api::shape::PermissionUpdate>))]
         updates: Vec<PermissionUpdate>,
         /// The answer that it came with.
         #[serde(default)]
@@ -498,10 +503,10 @@ bodies! {
         /// Which process of the session it is.
         generation: u64,
         /// The process.
-        #[schema(value_type = Option<String>)]
+        #[cfg_attr(feature = "openapi", schema(value_type = Option<String>))]
         process: Option<ProcessId>,
         /// What it and all that it starts carry.
-        #[schema(value_type = Option<String>)]
+        #[cfg_attr(feature = "openapi", schema(value_type = Option<String>))]
         mark: Option<Mark>,
         /// The version of the CLI.
         version: Option<String>,
@@ -545,11 +550,11 @@ bodies! {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         agent: Option<String>,
         /// The request as it came.
-        #[schema(value_type = crate::api::shape::CliRequest)]
+        #[cfg_attr(feature = "openapi", schema(value_type = crate::api::shape::CliRequest))]
         request: RawJson,
         /// What brings the call back when the process is gone.
         #[serde(default, skip_serializing_if = "Option::is_none")]
-        #[schema(value_type = Option<Object>)]
+        #[cfg_attr(feature = "openapi", schema(value_type = Option<Object>))]
         token: Option<RawJson>,
     }
     /// See [`Happening::ApprovalAnswered`].
@@ -612,7 +617,7 @@ bodies! {
         tool: String,
         /// The mode in force.
         #[serde(default)]
-        #[schema(value_type = Option<String>)]
+        #[cfg_attr(feature = "openapi", schema(value_type = Option<String>))]
         mode: Option<PermissionMode>,
         /// The sub-agent that calls it.
         #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -622,7 +627,7 @@ bodies! {
         folder: Option<String>,
         /// What it is called with, as it came.
         #[serde(default, skip_serializing_if = "Option::is_none")]
-        #[schema(value_type = Option<Object>)]
+        #[cfg_attr(feature = "openapi", schema(value_type = Option<Object>))]
         input: Option<RawJson>,
     }
     /// See [`Happening::ToolDecided`].
@@ -636,7 +641,7 @@ bodies! {
         agent: Option<String>,
         /// What it was called with, as it came.
         #[serde(default, skip_serializing_if = "Option::is_none")]
-        #[schema(value_type = Option<Object>)]
+        #[cfg_attr(feature = "openapi", schema(value_type = Option<Object>))]
         input: Option<RawJson>,
         /// What became of it.
         outcome: CallOutcome,
@@ -660,7 +665,7 @@ bodies! {
     /// See [`Happening::LimitNoted`].
     LimitNoted {
         /// What it said.
-        #[schema(value_type = Object)]
+        #[cfg_attr(feature = "openapi", schema(value_type = Object))]
         notice: RawJson,
     }
     /// See [`Happening::Frame`].
@@ -668,13 +673,14 @@ bodies! {
         /// Which process of the session said it.
         generation: u64,
         /// The line, as it came.
-        #[schema(value_type = Object)]
+        #[cfg_attr(feature = "openapi", schema(value_type = Object))]
         line: RawJson,
     }
 }
 
 /// What became of a call about which no person was asked.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum CallOutcome {
     /// It ran.
@@ -688,7 +694,8 @@ pub enum CallOutcome {
 }
 
 /// What somebody wants of the CLI.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Wish {
     /// Another mode.
@@ -698,7 +705,8 @@ pub enum Wish {
 }
 
 /// What begins a turn.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum TurnCause {
     /// A message.
@@ -712,7 +720,8 @@ pub enum TurnCause {
 }
 
 /// How a turn ends.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum TurnEnd {
     /// The model was done.
@@ -726,7 +735,8 @@ pub enum TurnEnd {
 }
 
 /// How an answer gets to what asked.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Delivery {
     /// To the process that asked, which is alive.
@@ -740,7 +750,8 @@ pub enum Delivery {
 }
 
 /// How an approval is closed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum ApprovalEnd {
     /// The answer had its effect.
@@ -754,7 +765,8 @@ pub enum ApprovalEnd {
 }
 
 /// What was used.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, ToSchema)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(default)]
 pub struct Used {
     /// What the turn cost, in US dollars.

@@ -13,7 +13,6 @@ use countersign_protocol::permission::PermissionMode;
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
-use utoipa::ToSchema;
 
 use super::approval::{ApprovalKind, Stage};
 use super::event::GoesOn;
@@ -26,17 +25,16 @@ use crate::id::{ApprovalId, ConversationId, MessageId, SessionId, TurnId};
 ///
 /// It is small: what messages say and what is asked is elsewhere. It is kept beside the log, and can
 /// be made again from it.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct Head {
     /// The session.
     pub id: SessionId,
     /// The number of the last event.
     pub seq: u64,
     /// When it was made.
-    #[schema(value_type = String, format = DateTime)]
     pub created_at: Timestamp,
     /// When something last happened.
-    #[schema(value_type = String, format = DateTime)]
     pub updated_at: Timestamp,
     /// Its title.
     pub title: String,
@@ -54,10 +52,10 @@ pub struct Head {
     /// Where it comes from.
     pub parent: Option<Parent>,
     /// The mode in force, or the one that the next process begins in.
-    #[schema(value_type = String)]
+    #[cfg_attr(feature = "openapi", schema(value_type = String))]
     pub mode: PermissionMode,
     /// The mode that somebody wants.
-    #[schema(value_type = Option<String>)]
+    #[cfg_attr(feature = "openapi", schema(value_type = Option<String>))]
     pub wanted_mode: Option<PermissionMode>,
     /// The model; the CLI's own choice if absent.
     pub model: Option<String>,
@@ -91,7 +89,7 @@ pub struct Head {
     /// What the model is told when the turn that was cut off goes on.
     pub goes_on: Option<GoesOn>,
     /// When processes failed, since the last turn that ended well.
-    #[schema(value_type = Vec<String>)]
+    #[cfg_attr(feature = "openapi", schema(value_type = Vec<String>))]
     pub failures: Vec<Timestamp>,
     /// How many plans were made.
     pub plans: u32,
@@ -103,7 +101,8 @@ pub struct Head {
 }
 
 /// What the tools of a session have changed in files, all together.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(default)]
 pub struct Changes {
     /// Lines that were added.
@@ -113,14 +112,16 @@ pub struct Changes {
 }
 
 /// A model that somebody wants.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct WantedModel {
     /// The model; the CLI's own choice if absent.
     pub model: Option<String>,
 }
 
 /// A conversation of the CLI.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct Conversation {
     /// Names it.
     pub id: ConversationId,
@@ -132,7 +133,8 @@ pub struct Conversation {
 }
 
 /// The process of a session.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(rename_all = "snake_case", tag = "kind")]
 pub enum Process {
     /// There is none.
@@ -145,10 +147,10 @@ pub enum Process {
     /// It is there.
     Alive {
         /// The process.
-        #[schema(value_type = Option<String>)]
+        #[cfg_attr(feature = "openapi", schema(value_type = Option<String>))]
         process: Option<ProcessId>,
         /// What it and all that it starts carry.
-        #[schema(value_type = Option<String>)]
+        #[cfg_attr(feature = "openapi", schema(value_type = Option<String>))]
         mark: Option<Mark>,
         /// The version of the CLI.
         version: Option<String>,
@@ -164,19 +166,20 @@ impl Process {
 }
 
 /// A turn that is not over.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct Turn {
     /// Names it.
     pub id: TurnId,
     /// When it began.
-    #[schema(value_type = String, format = DateTime)]
     pub began_at: Timestamp,
     /// The messages that the CLI was given for it.
     pub messages: Vec<MessageId>,
 }
 
 /// A message that waits.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct Queued {
     /// The message.
     pub message: MessageId,
@@ -188,7 +191,8 @@ pub struct Queued {
 }
 
 /// Something that a person is asked, in short.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct Pending {
     /// What is asked for.
     pub kind: ApprovalKind,
@@ -199,7 +203,6 @@ pub struct Pending {
     /// How far it has come: open, answered or delivered.
     pub stage: Stage,
     /// When it was asked.
-    #[schema(value_type = String, format = DateTime)]
     pub opened_at: Timestamp,
     /// The process that asked, or that was given the answer.
     pub generation: u64,
@@ -218,13 +221,14 @@ pub struct Pending {
 }
 
 /// A call that no person is asked about, in short.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct Call {
     /// The tool.
     pub tool: String,
     /// The mode in force.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schema(value_type = Option<String>)]
+    #[cfg_attr(feature = "openapi", schema(value_type = Option<String>))]
     pub mode: Option<PermissionMode>,
     /// The sub-agent that made it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -232,7 +236,8 @@ pub struct Call {
 }
 
 /// A call that may run once, because it was approved for a process that is gone.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct Grant {
     /// The approval.
     pub approval: ApprovalId,
@@ -243,7 +248,8 @@ pub struct Grant {
 }
 
 /// What a session has used.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, ToSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(default)]
 pub struct Usage {
     /// What it cost, in US dollars.
@@ -264,7 +270,7 @@ pub struct Usage {
     pub duration_ms: u64,
     /// What the CLI last said of the limits of the account.
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[schema(value_type = Option<Object>)]
+    #[cfg_attr(feature = "openapi", schema(value_type = Option<Object>))]
     pub limit_notice: Option<serde_json::Value>,
     /// What the CLI last said that its process has cost.
     pub cli_total_usd: f64,

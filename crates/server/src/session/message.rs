@@ -9,12 +9,12 @@ use countersign_protocol::ids::MessageUuid;
 use countersign_protocol::message::{Priority, UserMessage};
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
-use utoipa::ToSchema;
 
 use crate::id::MessageId;
 
 /// What a user says: words and pictures.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(deny_unknown_fields)]
 pub struct MessageContent {
     /// The words.
@@ -26,11 +26,12 @@ pub struct MessageContent {
 }
 
 /// A picture.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(deny_unknown_fields)]
 pub struct Image {
     /// `image/png`, `image/jpeg`, `image/gif` or `image/webp`.
-    #[schema(value_type = crate::api::shape::MediaType)]
+    #[cfg_attr(feature = "openapi", schema(value_type = crate::api::shape::MediaType))]
     pub media_type: String,
     /// The picture, in Base64.
     pub data: String,

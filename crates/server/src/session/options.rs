@@ -2,11 +2,11 @@
 
 use countersign_protocol::permission::PermissionMode;
 use serde::{Deserialize, Serialize};
-use utoipa::ToSchema;
 
 /// What the CLI of a session is told, beside the folder, the mode and the model. It does not change
 /// while the session lives.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, ToSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(deny_unknown_fields, default)]
 pub struct SessionOptions {
     /// Text that is added to the system prompt.
@@ -29,13 +29,13 @@ pub struct SessionOptions {
     pub effort: Option<String>,
     /// Which settings files are read: `user`, `project`, `local`. All of them by default.
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[schema(value_type = Option<Vec<crate::api::shape::SettingSource>>)]
+    #[cfg_attr(feature = "openapi", schema(value_type = Option<Vec<crate::api::shape::SettingSource>>))]
     pub setting_sources: Option<Vec<String>>,
     /// MCP servers, as in the `mcpServers` of a configuration file. They are programs that run without
     /// anybody being asked, so a session with them needs the scope `admin`. What is in `env` and
     /// `headers` is never shown again: `(hidden)` stands in its place.
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[schema(value_type = Object)]
+    #[cfg_attr(feature = "openapi", schema(value_type = Object))]
     pub mcp_servers: Option<serde_json::Map<String, serde_json::Value>>,
     /// What the session may take.
     #[serde(skip_serializing_if = "SessionLimits::is_empty")]
@@ -67,7 +67,8 @@ impl SessionOptions {
 }
 
 /// What a session may take. Whatever is absent has no limit.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, ToSchema)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(deny_unknown_fields, default)]
 pub struct SessionLimits {
     /// What it may cost in all, in US dollars. When it is reached, the turn is interrupted and
@@ -95,7 +96,8 @@ impl SessionLimits {
 }
 
 /// Where a session comes from.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(rename_all = "snake_case", tag = "kind")]
 pub enum Parent {
     /// Its plan was approved there, to be carried out with a cleared context.

@@ -9,13 +9,13 @@ use countersign_protocol::permission::{
 };
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
-use utoipa::ToSchema;
 
 use super::event::RulesChanged;
 use crate::id::ApprovalId;
 
 /// Rules and folders in force for a session, in the order in which they came.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct Rules {
     /// The rules.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -26,21 +26,21 @@ pub struct Rules {
 }
 
 /// A rule in force.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct Rule {
     /// As it stands in a settings file, such as `Bash(npm test:*)`.
     pub rule: String,
     /// `allow`, `deny` or `ask`.
-    #[schema(value_type = String)]
+    #[cfg_attr(feature = "openapi", schema(value_type = String))]
     pub behavior: RuleBehavior,
     /// Where the CLI keeps it: `session` or `cliArg`.
-    #[schema(value_type = String)]
+    #[cfg_attr(feature = "openapi", schema(value_type = String))]
     pub destination: UpdateDestination,
     /// The answer that it came with.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub approval: Option<ApprovalId>,
     /// Since when.
-    #[schema(value_type = String, format = DateTime)]
     pub since: Timestamp,
 }
 

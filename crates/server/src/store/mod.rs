@@ -5,6 +5,7 @@
 //! refuse is not written. There are two stores, and one suite that both pass.
 
 mod clock;
+#[cfg(feature = "conformance")]
 pub mod conformance;
 mod cursor;
 mod error;

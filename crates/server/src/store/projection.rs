@@ -4,7 +4,6 @@ use countersign_protocol::{Decoded, FromCli, Line, RawJson};
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
-use utoipa::ToSchema;
 
 use super::error::StoreError;
 use super::query::StoredMessage;
@@ -28,10 +27,10 @@ pub struct Derived {
 }
 
 /// An entry of the audit: who did what, when, from where, and exactly what.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, ToSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct AuditEntry {
     /// When.
-    #[schema(value_type = String, format = DateTime)]
     pub at: Timestamp,
     /// What was done: the kind of the event, or the name of what is about no session, such as
     /// `token.created`.
@@ -45,7 +44,7 @@ pub struct AuditEntry {
     /// Who did it.
     pub by: By,
     /// Exactly what: for an answer, what was asked and what was answered.
-    #[schema(value_type = Object)]
+    #[cfg_attr(feature = "openapi", schema(value_type = Object))]
     pub detail: RawJson,
 }
 

@@ -2,13 +2,13 @@
 
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
-use utoipa::ToSchema;
 
 use crate::id::{ApprovalId, MessageId, SessionId};
 use crate::session::{ApprovalKind, By, MessageContent, Stage, State};
 
 /// Part of a list.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct Page<T> {
     /// What is on this page.
     pub items: Vec<T>,
@@ -18,7 +18,8 @@ pub struct Page<T> {
 }
 
 /// In which order sessions are listed.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum SessionOrder {
     /// Those in which something happened last come first.
@@ -91,7 +92,8 @@ pub struct AuditFilter {
 }
 
 /// What somebody said.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct StoredMessage {
     /// Names it.
     pub id: MessageId,
@@ -102,12 +104,12 @@ pub struct StoredMessage {
     /// Who said it.
     pub by: By,
     /// When.
-    #[schema(value_type = String, format = DateTime)]
     pub at: Timestamp,
 }
 
 /// What all sessions have used, those that are deleted included, and how many there are.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, ToSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct Totals {
     /// How many sessions there are in each state, those in the archive included.
     pub sessions: std::collections::BTreeMap<String, u64>,

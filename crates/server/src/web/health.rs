@@ -7,11 +7,9 @@ use std::time::Duration;
 
 use axum::extract::State;
 use serde::{Deserialize, Serialize};
-use utoipa::ToSchema;
-use utoipa_axum::router::OpenApiRouter;
-use utoipa_axum::routes;
 
 use super::extract::Json;
+use super::operations::operations;
 use super::problem::{Kind, Problem};
 
 /// How long looking may take.
@@ -28,7 +26,8 @@ pub trait Readiness: fmt::Debug + Send + Sync {
 }
 
 /// That all is well.
-#[derive(Debug, Serialize, Deserialize, ToSchema)]
+#[derive(Debug, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 struct Health {
     /// Always `ok`.
     status: String,
@@ -40,32 +39,31 @@ impl Health {
     }
 }
 
-/// `/healthz` and `/readyz`, for everybody.
-#[must_use]
-pub fn routes(readiness: Arc<dyn Readiness>) -> OpenApiRouter {
-    described().with_state(readiness)
-}
-
-/// The same, without what they look at.
-pub(crate) fn described() -> OpenApiRouter<Arc<dyn Readiness>> {
-    OpenApiRouter::new().routes(routes!(healthz)).routes(routes!(readyz))
+operations! {
+    /// Returns the routes `/healthz` and `/readyz`, which need no token.
+    pub routes: Arc<dyn Readiness>;
+    "/healthz" => get healthz;
+    "/readyz" => get readyz;
 }
 
 /// Whether the server lives. It does if it answers.
-#[utoipa::path(get, path = "/healthz", tag = "operation", operation_id = "getHealth", responses((status = 200, body = Health)))]
+#[cfg_attr(feature = "openapi", utoipa::path(get, path = "/healthz", tag = "operation", operation_id = "getHealth", responses((status = 200, body = Health))))]
 async fn healthz() -> Json<Health> {
     Health::ok()
 }
 
 /// Whether the server can do its work.
-#[utoipa::path(
-    get,
-    path = "/readyz",
-    tag = "operation", operation_id = "getReadiness",
-    responses(
-        (status = 200, body = Health),
-        (status = 503, body = Problem, content_type = "application/problem+json"),
-    ),
+#[cfg_attr(
+    feature = "openapi",
+    utoipa::path(
+        get,
+        path = "/readyz",
+        tag = "operation", operation_id = "getReadiness",
+        responses(
+            (status = 200, body = Health),
+            (status = 503, body = Problem, content_type = "application/problem+json"),
+        ),
+    )
 )]
 async fn readyz(State(readiness): State<Arc<dyn Readiness>>) -> Result<Json<Health>, Problem> {
     let looked = tokio::time::timeout(PATIENCE, readiness.look()).await;

@@ -3,7 +3,6 @@
 use std::fmt;
 use std::sync::Arc;
 
-use axum::Router;
 use axum::extract::{MatchedPath, Request, State};
 use axum::middleware::Next;
 use axum::response::{IntoResponse as _, Response};
@@ -17,9 +16,8 @@ use prometheus_client::metrics::gauge::Gauge;
 use prometheus_client::metrics::histogram::Histogram;
 use prometheus_client::registry::{Registry, Unit};
 use tokio::time::Instant;
-use utoipa_axum::router::OpenApiRouter;
-use utoipa_axum::routes;
 
+use super::operations::operations;
 use super::problem::Problem;
 use crate::access::Read;
 
@@ -96,20 +94,19 @@ impl Metrics {
     }
 }
 
-/// `/metrics`, for those who may read.
-pub fn routes(metrics: Arc<Metrics>) -> Router {
-    described().with_state(metrics).into()
-}
-
-/// The same, without what they show.
-pub(crate) fn described() -> OpenApiRouter<Arc<Metrics>> {
-    OpenApiRouter::new().routes(routes!(show))
+operations! {
+    /// Returns the route `/metrics`, which needs the scope `read`.
+    pub routes: Arc<Metrics>;
+    "/metrics" => get show;
 }
 
 /// What is counted, for Prometheus.
-#[utoipa::path(
-    get, path = "/metrics", tag = "operation", operation_id = "getMetrics",
-    responses((status = 200, content_type = "application/openmetrics-text", body = String))
+#[cfg_attr(
+    feature = "openapi",
+    utoipa::path(
+        get, path = "/metrics", tag = "operation", operation_id = "getMetrics",
+        responses((status = 200, content_type = "application/openmetrics-text", body = String))
+    )
 )]
 async fn show(State(metrics): State<Arc<Metrics>>, _: Read) -> Result<Response, Problem> {
     let text = metrics.text().map_err(|error| Problem::internal(&error))?;

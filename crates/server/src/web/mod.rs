@@ -11,6 +11,7 @@ pub mod guard;
 pub mod health;
 pub mod idempotency;
 pub mod metrics;
+pub(crate) mod operations;
 pub mod page;
 mod patience;
 mod peer;

@@ -6,7 +6,6 @@ use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use http::request::Parts;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
-use utoipa::IntoParams;
 
 use super::problem::{self, Problem};
 
@@ -27,14 +26,15 @@ pub struct Paging {
 }
 
 /// The same, as it stands in the query and in the description of the API.
-#[derive(Clone, Debug, Default, Deserialize, IntoParams)]
-#[into_params(parameter_in = Query)]
+#[derive(Clone, Debug, Default, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::IntoParams))]
+#[cfg_attr(feature = "openapi", into_params(parameter_in = Query))]
 pub struct PageQuery {
     /// How many at most.
-    #[param(minimum = 1, maximum = 500, default = 50)]
+    #[cfg_attr(feature = "openapi", param(minimum = 1, maximum = 500, default = 50))]
     pub limit: Option<usize>,
     /// Where the page before it ended: what `next` said there.
-    #[param(max_length = 1024)]
+    #[cfg_attr(feature = "openapi", param(max_length = 1024))]
     pub cursor: Option<String>,
 }
 

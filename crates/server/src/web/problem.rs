@@ -13,8 +13,8 @@ use http::header::{CACHE_CONTROL, CONTENT_TYPE, HeaderName, RETRY_AFTER, WWW_AUT
 use http::{HeaderMap, HeaderValue, StatusCode};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
+#[cfg(feature = "openapi")]
 use utoipa::openapi::{RefOr, Schema};
-use utoipa::{PartialSchema, ToSchema};
 
 /// What the type of a problem begins with.
 const TYPES: &str = "/problems/";
@@ -204,9 +204,9 @@ fn chain(error: &(dyn Error + 'static)) -> String {
     let mut text = error.to_string();
     let mut source = error.source();
     while let Some(error) = source {
-        // Messages that already have their source in them are not repeated.
         let said = error.to_string();
-        if !text.ends_with(&said) {
+        // Some errors include the text of their cause.
+        if !text.contains(&said) {
             text.push_str(": ");
             text.push_str(&said);
         }
@@ -227,7 +227,8 @@ impl IntoResponse for Problem {
 }
 
 /// Why a request was not done. The type tells programs what it was; further members depend on it.
-#[derive(Serialize, Deserialize, ToSchema)]
+#[derive(Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 struct Body {
     /// The kind of problem, as `/problems/not-found`.
     #[serde(rename = "type")]
@@ -238,21 +239,23 @@ struct Body {
     status: u16,
     /// What it is this time, and what to do about it.
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[schema(nullable = false)]
+    #[cfg_attr(feature = "openapi", schema(nullable = false))]
     detail: Option<String>,
     /// What else there is to say.
     #[serde(flatten)]
-    #[schema(value_type = std::collections::BTreeMap<String, Value>)]
+    #[cfg_attr(feature = "openapi", schema(value_type = std::collections::BTreeMap<String, Value>))]
     members: Map<String, Value>,
 }
 
-impl PartialSchema for Problem {
+#[cfg(feature = "openapi")]
+impl utoipa::PartialSchema for Problem {
     fn schema() -> RefOr<Schema> {
-        Body::schema()
+        <Body as utoipa::PartialSchema>::schema()
     }
 }
 
-impl ToSchema for Problem {
+#[cfg(feature = "openapi")]
+impl utoipa::ToSchema for Problem {
     fn name() -> Cow<'static, str> {
         "Problem".into()
     }

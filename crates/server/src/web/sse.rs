@@ -14,7 +14,6 @@ use http::header::{CACHE_CONTROL, CONTENT_TYPE, HeaderName};
 use http::request::Parts;
 use serde::Deserialize;
 use tokio_util::sync::CancellationToken;
-use utoipa::IntoParams;
 
 use super::problem::{self, Problem};
 
@@ -136,9 +135,10 @@ async fn next(
 pub struct After(pub Option<u64>);
 
 /// The same, as it stands in the query and in the description of the API.
-#[derive(Clone, Debug, Default, Deserialize, IntoParams)]
+#[derive(Clone, Debug, Default, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::IntoParams))]
 #[serde(deny_unknown_fields)]
-#[into_params(parameter_in = Query)]
+#[cfg_attr(feature = "openapi", into_params(parameter_in = Query))]
 pub struct AfterQuery {
     /// The number of the last event that is known. Everything after it is sent.
     pub after: Option<u64>,

@@ -7,7 +7,7 @@
 
 use std::time::Duration;
 
-use hmac::{Hmac, Mac as _};
+use hmac::{Hmac, KeyInit as _, Mac as _};
 use jiff::{SignedDuration, Timestamp};
 use sha2::Sha256;
 use thiserror::Error;

@@ -7,9 +7,8 @@ use axum::Router;
 use axum::extract::{Request, State};
 use axum::response::{IntoResponse as _, Response};
 use countersign_protocol::permission::PermissionMode;
+use countersign_server::access::Scope;
 use countersign_server::access::api::CreateToken;
-use countersign_server::access::{self, Scope};
-use countersign_server::api;
 use countersign_server::api::view::{
     ListAllEvents, ListApprovals, ListAudit, ListEvents, ListSessions, Part, SessionView,
 };
@@ -26,6 +25,7 @@ use serde_json::{Value, json};
 use tokio::net::TcpListener;
 use tokio::task::JoinSet;
 
+use crate::document;
 use crate::wire::{Stage, answer, certificate, json as said, problem};
 
 const AT: &str = "2026-11-18T08:00:00Z";
@@ -125,22 +125,14 @@ async fn can(State(canned): State<Canned>, request: Request) -> Response {
 
 /// The operations that the server documents, as `GET /sessions/{session}`.
 fn documented() -> BTreeSet<String> {
-    let documents = [
-        api::routes().into_openapi(),
-        access::api::routes().into_openapi(),
-        access::login::routes().into_openapi(),
-    ];
-    let mut all = BTreeSet::new();
-    for document in documents {
-        let document = serde_json::to_value(document).unwrap();
-        for (path, methods) in document.pointer("/paths").unwrap().as_object().unwrap() {
-            let path = path.strip_prefix("/api/v1").unwrap_or(path);
-            for method in methods.as_object().unwrap().keys() {
-                all.insert(format!("{} {path}", method.to_uppercase()));
-            }
-        }
-    }
-    all
+    let operations = document::operations();
+    let operations = operations.iter().filter(|one| !one.is("operation"));
+    operations
+        .map(|operation| {
+            let path = operation.path.strip_prefix("/api/v1").unwrap_or(&operation.path);
+            format!("{} {path}", operation.method)
+        })
+        .collect()
 }
 
 /// Whether a request is one of this operation.

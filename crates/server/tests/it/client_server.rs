@@ -85,8 +85,8 @@ impl Running {
             request: config.limits.request,
         };
         let closed = Router::new()
-            .nest("/api/v1", api::routes().with_state(api).into())
-            .merge(Router::from(access::api::routes().with_state(access)));
+            .nest("/api/v1", api::routes().with_state(api))
+            .merge(access::api::routes().with_state(access));
         let routes = shell.around(Router::new(), closed);
         let mut tasks = JoinSet::new();
         let running = server.run(routes, CancellationToken::new());

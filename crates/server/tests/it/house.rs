@@ -64,12 +64,12 @@ impl House {
             body: config.limits.body,
             request: config.limits.request,
         };
-        let open: Router = login::routes()
+        let open: Router = login::open_routes()
             .with_state(access.clone())
-            .merge(health::routes(Arc::new(NeverReady)))
-            .into();
-        let closed = Router::from(api::routes().with_state(access.clone()))
-            .merge(metrics::routes(metrics.clone()))
+            .merge(health::routes().with_state(Arc::new(NeverReady)));
+        let closed = api::routes()
+            .with_state(access.clone())
+            .merge(metrics::routes().with_state(metrics.clone()))
             .merge(rooms(&stop));
         let running =
             server.count_in(metrics.connections()).run(shell.around(open, closed), stop.clone());

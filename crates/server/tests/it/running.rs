@@ -104,7 +104,8 @@ impl Running {
         // A stream goes on for ever: its head is enough.
         while let Ok(read @ 1..) = stream.read(&mut part).await {
             got.extend(part.iter().take(read));
-            if String::from_utf8_lossy(&got).contains("text/event-stream") {
+            let text = String::from_utf8_lossy(&got);
+            if text.split("\r\n\r\n").next().unwrap().contains("text/event-stream") {
                 break;
             }
         }

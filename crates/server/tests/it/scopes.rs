@@ -1,19 +1,28 @@
 //! Every operation of the document asks for the scope that the document says.
 
+use std::collections::{BTreeMap, BTreeSet};
+
 use countersign_server::access::Scope;
+use countersign_server::api::document;
 use countersign_server::id::SessionId;
+use serde_json::Value;
 
 use crate::document::{Operation, operations};
 use crate::running::{JSON, Running};
 
 /// The line of a request for an operation, about things that are not there.
 fn line(operation: &Operation) -> String {
-    let mut path = operation.path.clone();
+    request(&operation.method, &operation.path)
+}
+
+/// The line of a request for the path of an operation, about things that are not there.
+fn request(method: &str, pattern: &str) -> String {
+    let mut path = pattern.to_owned();
     while let Some((before, rest)) = path.split_once('{') {
         let (_, after) = rest.split_once('}').unwrap();
         path = format!("{before}{}{after}", SessionId::new());
     }
-    format!("{} {path}", operation.method)
+    format!("{method} {path}")
 }
 
 /// An empty object, for operations that have a body.
@@ -76,4 +85,35 @@ fn only_signing_in_and_out_is_a_change_for_those_who_may_only_read() {
         .map(|operation| operation.id)
         .collect();
     assert_eq!(read, ["createLoginLink", "logout"]);
+}
+
+#[tokio::test]
+async fn each_path_takes_the_documented_methods_and_no_others() {
+    let server = Running::new().await;
+    let admin = server.bearer(Scope::Admin).await;
+    let mut documented = BTreeMap::<_, BTreeSet<_>>::new();
+    for operation in operations() {
+        let methods = documented.entry(operation.path).or_default();
+        if operation.method == "GET" {
+            methods.insert("HEAD".to_owned());
+        }
+        methods.insert(operation.method);
+    }
+    for (pattern, methods) in documented {
+        let answer = server.ask(&request("PATCH", &pattern), &[&admin], "").await;
+        assert_eq!(answer.status, 405, "{pattern}: {answer:?}");
+        let allowed = answer.header("allow").unwrap().split(',').map(|one| one.trim().to_owned());
+        assert_eq!(allowed.collect::<BTreeSet<_>>(), methods, "{pattern}");
+    }
+    server.end().await;
+}
+
+#[tokio::test]
+async fn the_server_sends_the_document() {
+    let server = Running::new().await;
+    let read = server.bearer(Scope::Read).await;
+    let answer = server.ask("GET /api/v1/openapi.json", &[&read], "").await;
+    assert_eq!(answer.header("content-type"), Some("application/json"));
+    assert_eq!(serde_json::from_str::<Value>(&answer.body).unwrap(), document());
+    server.end().await;
 }

@@ -1,6 +1,6 @@
 //! What is said: as it comes, and before it is sent.
 
-use fantoccini::key::Key;
+use countersign_e2e::Key;
 
 use crate::kit::Page;
 

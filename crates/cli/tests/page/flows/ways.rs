@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use fantoccini::key::Key;
+use countersign_e2e::Key;
 use serde_json::json;
 
 use crate::kit::Page;

@@ -115,7 +115,7 @@ impl ServerHandler for Library {
     }
 }
 
-fn library() -> Wire {
+pub(super) fn library() -> Wire {
     Wire::to(McpServer::from_rmcp("library", Library::default()))
 }
 

@@ -1,5 +1,6 @@
 //! Servers, spoken to in literal JSON as the CLI would.
 
+#[cfg(feature = "rmcp")]
 mod any_server;
 mod calls;
 mod ends;

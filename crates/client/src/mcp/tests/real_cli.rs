@@ -11,6 +11,7 @@ use serde_json::{Value, json};
 use tokio::sync::mpsc;
 use tokio::task::JoinSet;
 
+#[cfg(feature = "rmcp")]
 use super::any_server::Library;
 use super::idle;
 use crate::mcp::{Call, Connection, Content, McpServer, Tool, ToolOutput, ToolServer};
@@ -307,6 +308,7 @@ async fn the_cli_keeps_to_the_settings_of_a_server() {
     lab.close().await.unwrap();
 }
 
+#[cfg(feature = "rmcp")]
 #[tokio::test]
 async fn the_cli_uses_a_server_of_rmcp() {
     for version in VERSIONS {

@@ -4,15 +4,11 @@
 //! rule, so that no handler can forget it: who may do it, which problems there may be, and what the
 //! events of the log look like.
 
-use std::sync::LazyLock;
-
-use axum::response::{IntoResponse as _, Response};
-use http::header::CONTENT_TYPE;
 use serde_json::{Map, Value, json};
 use utoipa::OpenApi;
-use utoipa_axum::router::OpenApiRouter;
 
-use crate::access::{self, Read, Scope};
+use crate::access::{self, Scope};
+use crate::api;
 use crate::session::Happening;
 use crate::web::problem::Problem;
 use crate::web::{health, metrics};
@@ -99,26 +95,15 @@ const PROBLEMS: [(&str, &str, &str); 11] = [
 const REPLAYED: &str = "It is `true` when the command was carried out before, under the same key; this is \
                         what was answered then.";
 
-static TEXT: LazyLock<String> = LazyLock::new(|| document().to_string());
-
-/// This document.
-#[utoipa::path(
-    get, path = "/openapi.json", tag = "server", operation_id = "getDocument",
-    responses((status = 200, content_type = "application/json", body = Object))
-)]
-pub(super) async fn show(_: Read) -> Response {
-    ([(CONTENT_TYPE, "application/json")], TEXT.as_str()).into_response()
-}
-
 /// The OpenAPI document of the whole server. It does not depend on how a server is configured.
 #[must_use]
 pub fn document() -> Value {
     let mut all = Document::openapi();
-    all.merge(health::described().into_openapi());
-    all.merge(access::login::routes().into_openapi());
-    all.merge(access::api::routes().into_openapi());
-    all.merge(metrics::described().into_openapi());
-    all.merge(OpenApiRouter::new().nest("/api/v1", super::routes()).into_openapi());
+    all.merge(health::Operations::openapi());
+    all.merge(access::login::Operations::openapi());
+    all.merge(access::api::Operations::openapi());
+    all.merge(metrics::Operations::openapi());
+    let all = all.nest("/api/v1", api::Operations::openapi());
     let mut document = serde_json::to_value(&all).unwrap_or_default();
     let mut events = String::new();
     if let Some(schemas) =
