@@ -71,9 +71,10 @@ impl Failure {
         let mut cause = error.source();
         while let Some(next) = cause {
             let text = next.to_string();
-            // Many errors say already what their cause says.
-            if !words.ends_with(text.trim_end()) {
-                words = format!("{words}: {}", text.trim_end());
+            let text = text.trim_end();
+            // Some errors include the text of their cause.
+            if !words.contains(text) {
+                words = format!("{words}: {text}");
             }
             cause = next.source();
         }

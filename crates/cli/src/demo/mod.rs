@@ -3,6 +3,7 @@
 //! Everything is in a folder that is gone afterwards: the data of the server, the home of the CLI, and
 //! the folder that sessions work in. The CLI is this very program, which can be a simulated one.
 
+mod browser;
 mod cast;
 
 use std::path::{Path, PathBuf};
@@ -13,7 +14,7 @@ use std::time::Duration;
 use countersign::cli::FindOptions;
 use countersign_server::config::{Config, Limits, Log, LogLevel, Roots};
 use countersign_server::id::SessionId;
-use countersign_server::server::Server;
+use countersign_server::server::{Server, StartError};
 use countersign_server::service::{Caller, Service};
 use countersign_server::session::By;
 use serde_json::json;
@@ -33,14 +34,19 @@ use crate::words::{quoted, short};
 /// Nothing is needed for it: the model is a script, and the CLI is the simulated one. It all happens
 /// in a folder of its own, which is gone afterwards; no account is used and nothing of yours is
 /// changed. `countersign tour` is a tour in the terminal, without a server.
+///
+/// On a desktop it opens in the browser, unless --json, --real or --no-open is given.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
     /// Use the Claude Code that is found, with your account: this costs
     #[arg(long)]
     real: bool,
-    /// The port on 127.0.0.1; any free one if it is not given
+    /// Port on 127.0.0.1; any free port if omitted
     #[arg(long, default_value_t = 0, hide_default_value = true)]
     port: u16,
+    /// Do not open a browser
+    #[arg(long)]
+    no_open: bool,
 }
 
 /// How long sessions have until they ask. Those that take longer are told when they do.
@@ -59,6 +65,17 @@ impl Args {
         runtime.shutdown_background();
         folder.close()?;
         code
+    }
+
+    /// Returns `true` if a browser should open by itself.
+    ///
+    /// The login link would be visible to all users of the machine while the browser opens. On the
+    /// simulated CLI it gives them nothing; with `--real` it gives them an agent of this user.
+    fn opens_browser(&self, output: &Output) -> bool {
+        let is_wanted = !self.no_open && !self.real && !output.is_json();
+        is_wanted
+            && output.is_on_a_terminal()
+            && browser::has_desktop(|name| std::env::var_os(name))
     }
 
     /// A server that has everything in one folder.
@@ -105,8 +122,12 @@ impl Args {
         };
         drop(setting);
         let stage = staged?;
+        let opens = self.opens_browser(output);
         // Whoever closed standard output does not want to know.
-        drop(self.tell(&stage, config, output));
+        drop(self.tell(&stage, opens, config, output));
+        if opens {
+            open_in_browser(&stage.server, output).await?;
+        }
         Ok(serve::run(stage.server, config, &mut signals, output).await)
     }
 
@@ -118,7 +139,7 @@ impl Args {
         let start = || async {
             Server::start_with(config, countersign_page::routes)
                 .await
-                .map_err(|error| not_started(&error))
+                .map_err(|error| start_failure(&error))
         };
         let mut sessions = Vec::new();
         let first = start().await?;
@@ -134,7 +155,13 @@ impl Args {
     }
 
     /// Says where it is, and what can be tried.
-    fn tell(&self, stage: &Stage, config: &Config, output: &mut Output) -> Result<(), Failure> {
+    fn tell(
+        &self,
+        stage: &Stage,
+        opens_browser: bool,
+        config: &Config,
+        output: &mut Output,
+    ) -> Result<(), Failure> {
         let data = &config.data;
         if output.is_json() {
             let sessions: Vec<_> = stage.sessions.iter().map(|(_, id)| id.to_string()).collect();
@@ -146,7 +173,13 @@ impl Args {
         }
         let url = plain(stage.server.url());
         output.line(format_args!("A server with {} sessions is at {url}", stage.sessions.len()))?;
-        output.line(format_args!("Open this in a browser: {}", plain(&stage.link)))?;
+        let link = plain(&stage.link);
+        match opens_browser {
+            true => output.line(format_args!(
+                "Opening it in your browser. If nothing opens, use this link: {link}"
+            ))?,
+            false => output.line(format_args!("Open this link in a browser: {link}"))?,
+        }
         output.line("\nOr in another terminal:")?;
         let data = plain(&quoted(&data.display().to_string()));
         output.line(format_args!("  export COUNTERSIGN_SERVER={url} COUNTERSIGN_DATA={data}"))?;
@@ -158,6 +191,7 @@ impl Args {
             ("countersign inbox", "what waits for you, and what to type about it"),
             ("countersign watch", "the same as it happens"),
             ("countersign sessions list", "all sessions"),
+            ("countersign tour", "a tour in the terminal, without a server"),
         ] {
             output.line(format_args!("  {command:<28} {what}"))?;
         }
@@ -172,6 +206,25 @@ impl Args {
         output.line(format_args!("\n{whose} Ctrl-C ends it, and nothing is left behind."))?;
         output.flush()
     }
+}
+
+/// Turns a failed start into a failure with a hint that fits the options of this command.
+fn start_failure(error: &StartError) -> Failure {
+    let failure = not_started(error);
+    match error {
+        StartError::Bind(_) => failure.hint("Omit --port to use a free port."),
+        _ => failure,
+    }
+}
+
+/// Opens the page of a server in the browser, with a login link of its own: a link works only once,
+/// and the printed one is for the person.
+async fn open_in_browser(server: &Server, output: &mut Output) -> Result<(), Failure> {
+    let link = server.login_link().await?.0;
+    if let Err(error) = browser::open(link.expose()) {
+        output.note(format_args!("cannot open a browser: {error}"));
+    }
+    Ok(())
 }
 
 /// Where this program is, if a shell would not find it by its name: it was run from where it was built.

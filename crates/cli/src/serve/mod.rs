@@ -19,7 +19,6 @@ mod flags;
 mod log;
 mod signals;
 
-use std::io;
 use std::pin::pin;
 use std::process::ExitCode;
 
@@ -136,18 +135,15 @@ pub(crate) fn warn(words: &str, output: &mut Output) {
     }
 }
 
-/// Why the server did not start, and what to do.
+/// Turns a failed start into a failure with a hint.
 pub(crate) fn not_started(error: &StartError) -> Failure {
     let failure = Failure::of(error);
     match error {
-        StartError::Bind(BindError::Bind { source, .. })
-            if source.kind() == io::ErrorKind::AddrInUse =>
-        {
-            failure.hint(
-                "Most likely a server runs there already: `countersign sessions list` asks it. \
-                 --listen 127.0.0.1:0 takes a free port.",
-            )
-        }
+        StartError::Bind(BindError::Bind { .. }) => failure.hint(
+            "Pass --listen to use another address; --listen 127.0.0.1:0 uses a free port. If a server \
+             is already running there, `countersign sessions list` shows its sessions.",
+        ),
+        StartError::Data { .. } => failure.hint("Pass --data to use another directory."),
         StartError::Store(StoreError::InUse(_)) => failure.hint(
             "Another server has it open: use that one, stop it, or keep this one's data elsewhere \
              with --data FOLDER.",

@@ -132,6 +132,7 @@ impl Args {
         let bold = Style::new().bold();
         output.line(format_args!("\n{bold}That was it.{bold:#} From here:\n"))?;
         let mut ways = vec![
+            ("countersign demo", "the same on a web page, with several sessions"),
             ("countersign doctor", "is Claude Code there, and do permissions reach us?"),
             ("countersign run \"…\"", "the same with the real one"),
             ("countersign lab report", "what the protocol does, version by version"),

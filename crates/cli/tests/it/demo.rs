@@ -116,7 +116,7 @@ fn a_person_is_told_what_to_try() {
     let demo = Demo::start(&[], "is left behind.");
     for part in [
         "A server with 6 sessions is at http://127.0.0.1:",
-        "Open this in a browser: http://127.0.0.1:",
+        "Open this link in a browser: http://127.0.0.1:",
         "export COUNTERSIGN_SERVER=http://127.0.0.1:",
         // It is not on the path of this test.
         concat!("alias countersign=", env!("CARGO_BIN_EXE_countersign")),

@@ -11,7 +11,7 @@
 
 mod alone;
 mod conversation;
-
+mod demo;
 mod hostile;
 mod kit;
 mod permissions;
@@ -33,6 +33,7 @@ fn main() -> ExitCode {
     let trials = [
         alone::trials(),
         conversation::trials(),
+        demo::trials(),
         hostile::trials(),
         permissions::trials(),
         plans::trials(),

@@ -67,7 +67,7 @@ pub enum BindError {
     #[error(transparent)]
     Tls(#[from] TlsError),
     /// The address is not to be had.
-    #[error("cannot listen on {address}: {source}; choose another with --listen")]
+    #[error("cannot listen on {address}")]
     Bind {
         /// The address.
         address: SocketAddr,

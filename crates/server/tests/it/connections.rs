@@ -37,7 +37,9 @@ async fn an_address_that_is_taken_is_said() {
     let house = House::new().await;
     let error =
         Server::bind(&config(&format!("listen = \"{}\"", house.address))).await.unwrap_err();
-    assert!(error.to_string().contains("choose another with --listen"), "{error}");
+    assert_eq!(error.to_string(), format!("cannot listen on {}", house.address));
+    let BindError::Bind { source, .. } = error else { panic!("{error:?}") };
+    assert_eq!(source.kind(), std::io::ErrorKind::AddrInUse);
 }
 
 #[tokio::test(start_paused = true)]
