@@ -265,7 +265,16 @@ impl Cli {
     pub async fn wait(
         &mut self,
         what: &str,
-        fits: impl Fn(&Value) -> bool,
+        fits: impl Fn(&Value) -> bool + Sync,
+    ) -> Result<Value, DriverError> {
+        self.wait_for(what, &fits).await
+    }
+
+    /// The body of [`wait`](Self::wait), which is compiled once for all conditions.
+    async fn wait_for(
+        &mut self,
+        what: &str,
+        fits: &(dyn Fn(&Value) -> bool + Sync),
     ) -> Result<Value, DriverError> {
         let deadline = tokio::time::Instant::now() + self.patience;
         let mut place = self.cursor;

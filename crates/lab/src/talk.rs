@@ -82,8 +82,18 @@ impl Reply {
 pub(crate) async fn serve(
     cli: &mut Cli,
     what: &str,
-    until: impl Fn(&Value) -> bool,
-    mut reply: impl FnMut(&Value) -> Reply,
+    until: impl Fn(&Value) -> bool + Sync,
+    mut reply: impl FnMut(&Value) -> Reply + Send,
+) -> Result<Value, DriverError> {
+    serve_until(cli, what, &until, &mut reply).await
+}
+
+/// The body of [`serve`], which is compiled once for all conditions and replies.
+async fn serve_until(
+    cli: &mut Cli,
+    what: &str,
+    until: &(dyn Fn(&Value) -> bool + Sync),
+    reply: &mut (dyn FnMut(&Value) -> Reply + Send),
 ) -> Result<Value, DriverError> {
     loop {
         let asks = |frame: &Value| frame["type"] == "control_request";

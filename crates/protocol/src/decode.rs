@@ -6,7 +6,7 @@ use serde::de::Error as _;
 use serde::ser::Serialize;
 use thiserror::Error;
 
-use crate::encode::{EncodeError, encode_line};
+use crate::encode::EncodeError;
 use crate::line::{Kind, Line};
 use crate::wire::{Known, WireTagged, has_raw_control_character, read_known_variant};
 
@@ -58,26 +58,30 @@ pub trait Frame: WireTagged + Known + Serialize + Clone + Debug + PartialEq {
     fn kind(&self) -> Kind;
 
     /// Reads a line; the same as [`Line::decode`].
-    fn decode_line(line: &Line<'_>) -> Decoded<Self> {
-        match read::<Self>(line) {
-            Ok(frame) if frame.is_known() => Decoded::Known(frame),
-            Ok(frame) => Decoded::Unknown(frame),
-            Err(error) => Decoded::Malformed(Malformed {
-                kind: line.kind(),
-                reason: match std::str::from_utf8(line.bytes()) {
-                    Ok(_) => error.to_string(),
-                    Err(error) => format!("not UTF-8 from byte {} on", error.valid_up_to()),
-                },
-            }),
-        }
-    }
+    fn decode_line(line: &Line<'_>) -> Decoded<Self>;
 
     /// Writes the frame as a line, with the line break.
     ///
     /// # Errors
     /// When a value in it cannot be written as JSON; see [`EncodeError`].
-    fn to_line(&self) -> Result<Vec<u8>, EncodeError> {
-        encode_line(self)
+    fn to_line(&self) -> Result<Vec<u8>, EncodeError>;
+}
+
+/// The body of [`Frame::decode_line`].
+///
+/// Each frame type calls it from a method that is not generic, so the types of the wire are read by code
+/// of this crate. Generic code would be compiled again in every crate that reads a line.
+pub(crate) fn decode_frame<F: Frame>(line: &Line<'_>) -> Decoded<F> {
+    match read::<F>(line) {
+        Ok(frame) if frame.is_known() => Decoded::Known(frame),
+        Ok(frame) => Decoded::Unknown(frame),
+        Err(error) => Decoded::Malformed(Malformed {
+            kind: line.kind(),
+            reason: match std::str::from_utf8(line.bytes()) {
+                Ok(_) => error.to_string(),
+                Err(error) => format!("not UTF-8 from byte {} on", error.valid_up_to()),
+            },
+        }),
     }
 }
 

@@ -95,7 +95,7 @@ impl Turn {
 pub(super) async fn turn(
     cli: &mut Cli,
     text: &str,
-    mut answer: impl FnMut(&Value) -> Value,
+    mut answer: impl FnMut(&Value) -> Value + Send,
 ) -> Result<Turn, DriverError> {
     let begin = cli.log().len();
     cli.say(text).await?;

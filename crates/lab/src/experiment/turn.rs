@@ -20,7 +20,7 @@ pub(super) struct Turn {
 pub(super) async fn turn(
     cli: &mut Cli,
     text: &str,
-    reply: impl FnMut(&Value) -> Reply,
+    reply: impl FnMut(&Value) -> Reply + Send,
 ) -> Result<Turn, TrialError> {
     let begin = cli.log().len();
     cli.say(text).await?;
@@ -32,8 +32,8 @@ pub(super) async fn turn(
 pub(super) async fn rest(
     cli: &mut Cli,
     begin: usize,
-    until: impl Fn(&Value) -> bool,
-    mut reply: impl FnMut(&Value) -> Reply,
+    until: impl Fn(&Value) -> bool + Sync,
+    mut reply: impl FnMut(&Value) -> Reply + Send,
 ) -> Result<Turn, TrialError> {
     let mut asked = Vec::new();
     let reply = |ask: &Value| {

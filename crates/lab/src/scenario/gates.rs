@@ -72,7 +72,7 @@ async fn started(lab: &Lab, event: &str, extra: Value) -> Result<Cli, ScenarioEr
 /// asked for, besides.
 async fn served(
     cli: &mut Cli,
-    mut hook: impl FnMut(&Value) -> Reply,
+    mut hook: impl FnMut(&Value) -> Reply + Send,
 ) -> Result<(usize, Value), ScenarioError> {
     let mut asked = 0;
     let reply = |ask: &Value| {

@@ -136,7 +136,7 @@ pub(super) const SCENARIOS: &[Scenario] = &[
 async fn planned(
     cli: &mut Cli,
     lab: &Lab,
-    answer: impl Fn(&Value) -> Value,
+    answer: impl Fn(&Value) -> Value + Sync,
 ) -> Result<(Value, usize), super::ScenarioError> {
     cli.initialize(json!({"hooks": null})).await?;
     cli.say("Make a plan.").await?;

@@ -70,7 +70,7 @@ pub(super) const SCENARIOS: &[Scenario] = &[
 /// Allows everything, with these updates, and returns how often it was asked, besides the result.
 async fn allowed(
     lab: &Lab,
-    updates: impl Fn(&Value) -> Value,
+    updates: impl Fn(&Value) -> Value + Sync,
 ) -> Result<(usize, Value, crate::driver::Ended), ScenarioError> {
     let mut cli = lab.launch(Launch::new()).await?;
     cli.initialize(json!({"hooks": null})).await?;

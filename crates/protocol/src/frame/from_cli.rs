@@ -4,13 +4,14 @@ use countersign_protocol_derive::WireTagged;
 
 use crate::ask::CliRequest;
 use crate::control::{ControlCancelRequest, ControlRequest, ControlResponse};
-use crate::decode::Frame;
+use crate::decode::{Decoded, Frame, decode_frame};
+use crate::encode::{EncodeError, encode_line};
 use crate::event::{
     ActiveGoal, Attachment, AuthStatus, AutocompactState, CommandLifecycle, ConversationReset,
     KeepAlive, Progress, PromptSuggestion, RateLimitEvent, ToolProgress, ToolUseSummary,
     TranscriptMirror,
 };
-use crate::line::Kind;
+use crate::line::{Kind, Line};
 use crate::message::{AssistantMessage, ResultMessage, StreamEventMessage, UserMessage};
 use crate::system::SystemMessage;
 use crate::wire::Named;
@@ -98,5 +99,13 @@ impl Frame for FromCli {
             _ => None,
         };
         Kind::new(self.name(), subtype)
+    }
+
+    fn decode_line(line: &Line<'_>) -> Decoded<Self> {
+        decode_frame(line)
+    }
+
+    fn to_line(&self) -> Result<Vec<u8>, EncodeError> {
+        encode_line(self)
     }
 }

@@ -5,10 +5,11 @@ use std::collections::BTreeMap;
 use countersign_protocol_derive::{WireObject, WireTagged};
 
 use crate::control::{ControlCancelRequest, ControlRequest, ControlResponse};
-use crate::decode::Frame;
+use crate::decode::{Decoded, Frame, decode_frame};
+use crate::encode::{EncodeError, encode_line};
 use crate::event::KeepAlive;
 use crate::ids::{MessageUuid, RequestId, SessionId};
-use crate::line::Kind;
+use crate::line::{Kind, Line};
 use crate::message::{AssistantMessage, UserMessage};
 use crate::request::ClientRequest;
 use crate::system::SystemMessage;
@@ -67,6 +68,14 @@ impl Frame for ToCli {
             _ => None,
         };
         Kind::new(self.name(), subtype)
+    }
+
+    fn decode_line(line: &Line<'_>) -> Decoded<Self> {
+        decode_frame(line)
+    }
+
+    fn to_line(&self) -> Result<Vec<u8>, EncodeError> {
+        encode_line(self)
     }
 }
 

@@ -61,7 +61,7 @@ tool = { name = "ExitPlanMode", input = { plan = "Mine.", allowedPrompts = [{ to
 async fn shown(
     cli: &mut Cli,
     text: &str,
-    answer: impl FnMut(&Value) -> Value,
+    answer: impl FnMut(&Value) -> Value + Send,
 ) -> Result<Turn, DriverError> {
     set_mode(cli, "plan").await?;
     turn(cli, text, answer).await

@@ -96,7 +96,7 @@ async fn resumed(
     trial: &mut Trial,
     launch: Launch,
     parked: &Parked,
-    reply: impl FnMut(&Value) -> Reply,
+    reply: impl FnMut(&Value) -> Reply + Send,
 ) -> Result<Turn, TrialError> {
     let mut cli = trial.launch(launch.resume(&parked.session)).await?;
     let turn = rest(&mut cli, 0, is_result, reply).await?;

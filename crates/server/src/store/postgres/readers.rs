@@ -30,16 +30,18 @@ impl Readers {
         F: Future<Output = Result<T, StoreError>> + Send + 'a,
     {
         Box::pin(async move {
-            let client = match self.pool.get().await {
-                Ok(client) => client,
-                Err(PoolError::Closed) => return Err(StoreError::Closed),
-                Err(PoolError::Backend(error)) => return Err(error.into()),
-                Err(error) => return Err(unavailable(error)),
-            };
-            match timeout(self.patience, work(client)).await {
-                Ok(read) => read,
-                Err(_) => Err(unavailable("the database did not answer in time")),
-            }
+            let client = self.client().await?;
+            timeout(self.patience, work(client))
+                .await
+                .unwrap_or_else(|_| Err(unavailable("the database did not answer in time")))
+        })
+    }
+
+    async fn client(&self) -> Result<Client, StoreError> {
+        self.pool.get().await.map_err(|error| match error {
+            PoolError::Closed => StoreError::Closed,
+            PoolError::Backend(error) => error.into(),
+            error => unavailable(error),
         })
     }
 

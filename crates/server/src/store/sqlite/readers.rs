@@ -3,7 +3,7 @@
 use std::sync::{Arc, Mutex, PoisonError};
 
 use rusqlite::Connection;
-use tokio::sync::Semaphore;
+use tokio::sync::{Semaphore, oneshot};
 
 use super::file::{StoreFile, unavailable};
 use crate::store::StoreError;
@@ -17,6 +17,9 @@ pub(super) struct Readers {
     count: u32,
 }
 
+/// Reads from a connection, and sends the result elsewhere.
+type Work = Box<dyn FnOnce(&Connection) -> Result<(), StoreError> + Send>;
+
 impl Readers {
     pub(super) fn new(file: Arc<StoreFile>, count: u32) -> Self {
         let permits = usize::try_from(count).unwrap_or(1);
@@ -28,6 +31,18 @@ impl Readers {
         &self,
         work: impl FnOnce(&Connection) -> Result<T, StoreError> + Send + 'static,
     ) -> Result<T, StoreError> {
+        let (send, mut receive) = oneshot::channel();
+        let work = move |connection: &Connection| {
+            // The receiver is gone if nobody waits for the result any more.
+            drop(send.send(work(connection)?));
+            Ok(())
+        };
+        self.run(Box::new(work)).await?;
+        receive.try_recv().map_err(unavailable)
+    }
+
+    /// The body of [`read`](Self::read), which is compiled once for all that is read.
+    async fn run(&self, work: Work) -> Result<(), StoreError> {
         let permit = Arc::clone(&self.permits).acquire_owned().await;
         let permit = permit.map_err(|_| StoreError::Closed)?;
         let (file, idle) = (Arc::clone(&self.file), Arc::clone(&self.idle));
@@ -38,12 +53,12 @@ impl Readers {
                 None => file.reader()?,
             };
             let transaction = connection.unchecked_transaction()?;
-            let read = work(&transaction)?;
+            work(&transaction)?;
             // Nothing was written, so there is nothing that could be lost with it.
             transaction.finish()?;
             idle.lock().unwrap_or_else(PoisonError::into_inner).push(connection);
             drop(permit);
-            Ok(read)
+            Ok(())
         });
         reading.await.map_err(unavailable)?
     }
