@@ -222,3 +222,8 @@ pub use countersign_protocol as protocol;
 #[doc = include_str!("../../../docs/client.md")]
 #[doc = include_str!("../../../docs/observing.md")]
 struct Guide;
+
+/// The example of the crate's README is compiled.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

@@ -55,3 +55,8 @@ pub use countersign_protocol::{NotAVersion, Version};
 #[doc = include_str!("../../../docs/scripts.md")]
 #[doc = include_str!("../../../docs/laboratory.md")]
 struct Guides;
+
+/// The example of the crate's README is compiled.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

@@ -33,3 +33,8 @@ pub fn routes(api: &Api) -> Pages {
     render::code::warm_up();
     Pages { open: assets::routes().merge(views::missing()), closed: views::routes(api.clone()) }
 }
+
+/// The example of the crate's README is compiled.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

@@ -39,3 +39,8 @@ pub use self::call::{Call, Place};
 pub use self::note::{Danger, Note, notes};
 pub use self::pattern::{command_fits, glob, path_fits};
 pub use self::rule::Rule;
+
+/// The example of the crate's README is compiled.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

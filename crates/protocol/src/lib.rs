@@ -133,3 +133,8 @@ pub use self::framing::{DEFAULT_MAX_LINE, Ending, LineSplitter, Piece};
 pub use self::line::{Kind, Line, NotAFrame};
 pub use self::version::{NotAVersion, Version};
 pub use self::wire::{Extra, MAX_DEPTH, Named, Num, RawJson, RawJsonError};
+
+/// The example of the crate's README is compiled.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

@@ -73,3 +73,8 @@ pub use self::reader::{DEFAULT_MAX_RECORD, Tail, TapeError, TapeReader};
 pub use self::recorder::{CreateError, Health, Recorder, RecorderOptions, Report, Trouble};
 pub use self::stand_in::{ReplayStandIn, StandIn, StandInError};
 pub use self::tee::{FindError, Tee, TeeError, end_as, find_cli};
+
+/// The example of the crate's README is compiled.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

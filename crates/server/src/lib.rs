@@ -52,3 +52,8 @@ pub mod webhook;
 #[cfg(doctest)]
 #[doc = include_str!("../../../docs/server-client.md")]
 struct Guide;
+
+/// The example of the crate's README is compiled.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;
