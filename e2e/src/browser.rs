@@ -13,7 +13,7 @@ use crate::webdriver::{ElementId, WebDriverSession, string};
 
 /// How long something on a page may take before the test has failed. It is only ever waited for in
 /// full when it has.
-const PATIENCE_MS: u32 = 20_000;
+const PATIENCE_MS: u32 = 120_000;
 
 /// What the person prefers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -71,6 +71,8 @@ impl Browser {
                 ],
             },
             "goog:loggingPrefs": { "browser": "ALL", "performance": "ALL" },
+            // In milliseconds: longer than any test, so that only its own limits end it.
+            "timeouts": { "script": 600_000, "pageLoad": 600_000 },
         });
         let session = WebDriverSession::start(&driver.address(), &capabilities).await;
         let session = session.unwrap_or_else(|error| panic!("no browser: {error}"));

@@ -133,7 +133,8 @@ fn what_cannot_be_had_is_told_with_what_to_do() {
     let address = served.told["listening"].as_str().unwrap();
     let taken = ran(command(folder.path()).args(["serve", "--data", "other", "--listen", address]));
     assert_eq!(taken.code, Some(1), "{taken:?}");
-    assert!(taken.err.contains("a server runs there already"), "{taken:?}");
+    assert!(taken.err.contains("`countersign sessions list` shows its sessions"), "{taken:?}");
+    assert_eq!(taken.err.matches("Address already in use").count(), 1, "{taken:?}");
     // Both are told before anything else happens.
     assert!(taken.err.contains("warning: no folder is open to sessions"), "{taken:?}");
     assert!(taken.err.contains("warning: sessions have no Claude Code to run"), "{taken:?}");

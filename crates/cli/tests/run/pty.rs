@@ -11,7 +11,7 @@ use pty_process::Size;
 use pty_process::blocking::{Pty as Terminal, open};
 
 /// Longer than anything here ever takes.
-const LIMIT: Duration = Duration::from_secs(60);
+const LIMIT: Duration = Duration::from_secs(240);
 
 /// A command for [`Pty::start`], with an empty environment.
 #[expect(clippy::disallowed_methods, reason = "its process ends when its terminal does")]

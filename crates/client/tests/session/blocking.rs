@@ -125,7 +125,7 @@ async fn meanwhile(cli: Cli) -> Outcome {
         let message = UserMessage::prompt("Write it.");
         session.with(|handle| async move { handle.post(message).await }).unwrap().unwrap();
         // This thread waits for something else, and the handler runs.
-        let tool = was_asked.recv_timeout(Duration::from_secs(60)).unwrap();
+        let tool = was_asked.recv_timeout(Duration::from_secs(240)).unwrap();
         assert_eq!(tool, "Write");
         while let Some(message) = session.next_message().unwrap() {
             if matches!(message.frame(), Some(FromCli::Result(_))) {

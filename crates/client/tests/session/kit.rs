@@ -131,14 +131,19 @@ pub(crate) fn builder(lab: &Lab) -> SessionBuilder {
 
 /// Closes a session and its laboratory, and makes sure that nothing is left.
 pub(crate) async fn close(session: Session, lab: Lab) {
+    close_session(session).await;
+    lab.close().await.unwrap();
+}
+
+/// Ends a session, whose processes must all end.
+pub(crate) async fn close_session(session: Session) {
     let end = session.close().await;
     assert!(end.still_running.is_empty(), "{end:?}");
-    lab.close().await.unwrap();
 }
 
 /// Fails the test when something takes longer than it ever should.
 pub(crate) async fn soon<F: Future>(what: &str, future: F) -> F::Output {
-    let limit = Duration::from_secs(60);
+    let limit = Duration::from_secs(240);
     match tokio::time::timeout(limit, future).await {
         Ok(output) => output,
         Err(_) => panic!("{what} did not happen within {limit:?}"),

@@ -42,9 +42,10 @@ use std::process::ExitCode;
 use libtest_mimic::Arguments;
 
 fn main() -> ExitCode {
-    let another = kit::as_a_cli()
-        .or_else(asker::as_an_asker)
-        .or_else(blocking::as_a_program)
+    let another = kit::as_a_cli().or_else(asker::as_an_asker);
+    #[cfg(feature = "blocking")]
+    let another = another.or_else(blocking::as_a_program);
+    let another = another
         .or_else(control::as_an_mcp_server)
         .or_else(elicitation::as_a_server)
         .or_else(|| puppet::as_a_puppet(faults::faults()))

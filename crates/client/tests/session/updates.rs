@@ -15,7 +15,8 @@ use countersign_lab::Lab;
 use libtest_mimic::Trial;
 
 use crate::asking::{Asked, calls, say, start, write};
-use crate::kit::{Cli, Outcome, V62, builder, close, lab, on_all};
+use crate::kit::{Cli, Outcome, V62, builder, close, close_session, lab, on_all};
+use crate::puppet::until;
 
 pub(crate) fn trials() -> Vec<Trial> {
     [
@@ -217,10 +218,12 @@ async fn bypass(cli: Cli) -> Outcome {
         }
         let mode = session.snapshot().permission_mode;
         assert_eq!(mode == Some(PermissionMode::BypassPermissions), launched, "{mode:?}");
+        // What the CLI writes after its answer is there when it has ended.
+        close_session(session).await;
         let settings = std::fs::read_to_string(lab.root().join("home/.claude/settings.json"));
         // Not every version keeps this mode, even when it may.
         assert!(launched || !settings.unwrap_or_default().contains("bypassPermissions"));
-        close(session, lab).await;
+        lab.close().await?;
     }
     Ok(())
 }
@@ -274,13 +277,20 @@ async fn destinations(cli: Cli) -> Outcome {
         let builder = builder(&lab).setting_sources(sources).on_permission(handler);
         let mut session = start(builder).await?;
         say(&mut session, "Write it.").await?;
+        let read = |file: &str| std::fs::read_to_string(lab.root().join(file)).unwrap_or_default();
+        let contents = ["WebFetch(domain:example.org)", "acceptEdits"];
+        // The CLI writes settings after it has answered.
+        if let Some(at) = place {
+            let is_written = || contents.iter().all(|what| read(files[at]).contains(what));
+            until(&format!("{destination} in {}", files[at]), is_written).await;
+        }
+        close_session(session).await;
         for (at, file) in files.iter().enumerate() {
-            let settings = std::fs::read_to_string(lab.root().join(file)).unwrap_or_default();
-            let has =
-                ["WebFetch(domain:example.org)", "acceptEdits"].map(|what| settings.contains(what));
+            let settings = read(file);
+            let has = contents.map(|what| settings.contains(what));
             assert_eq!(has, [place == Some(at); 2], "{destination} in {file}: {settings}");
         }
-        close(session, lab).await;
+        lab.close().await?;
     }
     Ok(())
 }

@@ -38,7 +38,7 @@ impl Client {
     pub(crate) fn connect(port: u16) -> Self {
         let stream = TcpStream::connect(("127.0.0.1", port)).unwrap();
         // A test that waits in vain is to fail, not to hang.
-        stream.set_read_timeout(Some(Duration::from_secs(60))).unwrap();
+        stream.set_read_timeout(Some(Duration::from_secs(240))).unwrap();
         Self { stream: BufReader::new(stream), pending: String::new() }
     }
 

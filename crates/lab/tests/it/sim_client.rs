@@ -13,7 +13,7 @@ use serde_json::{Value, json};
 use tempfile::TempDir;
 
 /// A test that waits this long for a line has failed.
-pub(crate) const PATIENCE: Duration = Duration::from_secs(20);
+pub(crate) const PATIENCE: Duration = Duration::from_secs(240);
 
 /// A folder with a home, a project and a script.
 pub(crate) struct Place {

@@ -42,7 +42,7 @@ enum Step {
 }
 
 /// How long a frame is waited for.
-const LONG: Duration = Duration::from_secs(10);
+const LONG: Duration = Duration::from_secs(120);
 /// How long a frame is waited for that may come only when the client closes its end.
 const SHORT: Duration = Duration::from_secs(4);
 

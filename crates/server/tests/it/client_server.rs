@@ -299,7 +299,7 @@ async fn a_stream_that_is_lost_before_anything_happens_misses_nothing() {
     let session = client.create_session(&running.new_session()).await.unwrap().session;
     let mut all = client.follow_all(None).await.unwrap();
     // Nothing is said but after what it goes on.
-    let said = tokio::time::timeout(std::time::Duration::from_secs(10), async {
+    let said = tokio::time::timeout(std::time::Duration::from_secs(240), async {
         while all.last().is_none() {
             let soon = std::time::Duration::from_millis(10);
             drop(tokio::time::timeout(soon, all.next()).await);

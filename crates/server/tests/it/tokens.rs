@@ -262,7 +262,7 @@ async fn what_is_done_with_tokens_and_browsers_is_in_the_audit() {
 async fn ended(mut stream: tokio::net::TcpStream) {
     let mut rest = Vec::new();
     let read = tokio::io::AsyncReadExt::read_to_end(&mut stream, &mut rest);
-    tokio::time::timeout(Duration::from_secs(20), read).await.unwrap().unwrap();
+    tokio::time::timeout(Duration::from_secs(240), read).await.unwrap().unwrap();
 }
 
 #[tokio::test]

@@ -116,7 +116,7 @@ async fn deleted_while_parked(cli: Cli) -> Outcome {
     world.until(session, "parked", |head| head.state() == State::Parked).await;
     let mut inbox = world.client.follow_inbox(None).await?;
     world.client.delete_session(session).await?;
-    let told = tokio::time::timeout(Duration::from_secs(30), inbox.next()).await?;
+    let told = tokio::time::timeout(Duration::from_secs(240), inbox.next()).await?;
     let Some(Ok(Followed::Event(event))) = told else { panic!("{told:?}") };
     assert_eq!((event.session, &*event.kind), (session, "session.deleted"));
     assert!(world.client.inbox(&Part::default()).await?.items.is_empty());
@@ -367,7 +367,7 @@ tool = { name = "Agent", input = { description = "Write a file", prompt = "Write
     let session = world.create("Delegate it.").await;
     let asked = world.asked(session).await;
     tokio::time::sleep(Duration::from_millis(500)).await;
-    let world = tokio::time::timeout(Duration::from_secs(30), world.restart()).await?;
+    let world = tokio::time::timeout(Duration::from_secs(240), world.restart()).await?;
     assert_eq!(world.head(session).await.state(), State::Parked);
     world.answer(&asked, Answer::allow()).await;
     world.at_rest(session).await;

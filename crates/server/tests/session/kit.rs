@@ -249,7 +249,7 @@ impl World {
             }
             panic!("the stream has ended");
         };
-        match tokio::time::timeout(Duration::from_secs(60), wait).await {
+        match tokio::time::timeout(Duration::from_secs(240), wait).await {
             Ok(head) => head,
             Err(_) => {
                 let log = self.log(session).await.join("\n");
@@ -386,7 +386,7 @@ impl World {
         let mut connection = self.open_raw(request, headers, body).await;
         let mut answer = Vec::new();
         let read = connection.read_to_end(&mut answer);
-        tokio::time::timeout(Duration::from_secs(60), read).await.unwrap().unwrap();
+        tokio::time::timeout(Duration::from_secs(240), read).await.unwrap().unwrap();
         String::from_utf8(answer).unwrap()
     }
 
@@ -429,7 +429,7 @@ impl World {
                 tokio::time::sleep(Duration::from_millis(10)).await;
             }
         };
-        tokio::time::timeout(Duration::from_secs(60), there).await.unwrap()
+        tokio::time::timeout(Duration::from_secs(240), there).await.unwrap()
     }
 
     /// Waits until the CLI has written down the call that somebody is asked about. It asks first.
@@ -486,7 +486,7 @@ impl World {
                 tokio::time::sleep(Duration::from_millis(10)).await;
             }
         };
-        tokio::time::timeout(Duration::from_secs(60), there).await.unwrap();
+        tokio::time::timeout(Duration::from_secs(240), there).await.unwrap();
     }
 
     /// Two files outside of the working folder, which are not read without asking.

@@ -320,7 +320,7 @@ tool = { name = "AskUserQuestion", input_json = '''{"questions": [
             }
         }
     };
-    tokio::time::timeout(Duration::from_secs(60), told).await?;
+    tokio::time::timeout(Duration::from_secs(240), told).await?;
     std::fs::remove_file(&deaf)?;
     world.kill_cli(session).await;
     world.at_rest(session).await;

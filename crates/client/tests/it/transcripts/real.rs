@@ -49,21 +49,26 @@ pub(crate) fn launch() -> Launch {
 /// Says these things one after the other in one process, and tells the session.
 pub(crate) async fn talk(lab: &Lab, launch: Launch, prompts: &[&str]) -> (SessionId, Vec<Said>) {
     let mut cli = lab.launch(launch).await.unwrap();
-    let mut session = None;
+    let (mut session, mut last) = (None, String::new());
     for prompt in prompts {
         cli.say(prompt).await.unwrap();
         let result = cli.result().await.unwrap();
         assert_eq!(result["is_error"], false, "{result}");
         session = result["session_id"].as_str().map(SessionId::from);
+        last = result["result"].to_string();
     }
-    // 2.1.62 may end before it has written what a sub-agent said last, or anything of it. A test that
-    // waits in vain is ended by the runner.
+    // The CLI writes its transcripts after it has answered, and 2.1.62 may end before it has written what
+    // was said last, or anything of a subagent. A test that waits in vain is ended by the runner.
+    let name = format!("{}.jsonl", session.as_ref().unwrap());
     let least = usize::from(prompts.contains(&DELEGATE));
     let is_written = || {
-        let found = agents(&lab.home().join(".claude/projects"));
         // A line that is not whole yet is none.
-        let is_whole = |text: &String| text.contains(LAST) && text.ends_with('\n');
-        found.len() >= least && found.iter().all(is_whole)
+        let is_whole = |text: &str, last: &str| text.contains(last) && text.ends_with('\n');
+        let found = transcripts(&lab.home().join(".claude/projects"));
+        let agents = || found.iter().filter(|(name, _)| name.starts_with("agent-"));
+        agents().count() >= least
+            && agents().all(|(_, text)| is_whole(text, LAST))
+            && found.iter().filter(|(own, _)| *own == name).all(|(_, text)| is_whole(text, &last))
     };
     while !is_written() {
         tokio::time::sleep(std::time::Duration::from_millis(10)).await;
@@ -78,16 +83,16 @@ pub(crate) const DELEGATE: &str = "Have it done.";
 /// What a sub-agent says last.
 const LAST: &str = "The sub-agent is done.";
 
-/// The transcripts of sub-agents below a folder.
-fn agents(folder: &std::path::Path) -> Vec<String> {
+/// The transcripts below a folder, with the names of their files.
+fn transcripts(folder: &std::path::Path) -> Vec<(String, String)> {
     let mut found = Vec::new();
     for entry in std::fs::read_dir(folder).into_iter().flatten().flatten() {
         let path = entry.path();
         let name = entry.file_name().to_string_lossy().into_owned();
         if path.is_dir() {
-            found.extend(agents(&path));
-        } else if name.starts_with("agent-") && name.ends_with(".jsonl") {
-            found.push(std::fs::read_to_string(&path).unwrap_or_default());
+            found.extend(transcripts(&path));
+        } else if name.ends_with(".jsonl") {
+            found.push((name, std::fs::read_to_string(&path).unwrap_or_default()));
         }
     }
     found

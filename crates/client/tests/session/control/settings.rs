@@ -10,6 +10,7 @@ use serde_json::{Value, json};
 
 use super::{OK, assert_refused, has, turn};
 use crate::kit::{Cli, Outcome, V62, V197, V325, builder, close, lab, on_all, on_real, soon};
+use crate::puppet::until;
 
 pub(super) fn trials() -> Vec<Trial> {
     [
@@ -114,8 +115,9 @@ async fn written(cli: Cli) -> Outcome {
     let style = json!({"outputStyle": "Explanatory"});
     session.update_settings(SettingsSource::Local, style.clone()).await?;
     let file = lab.work().join(".claude/settings.local.json");
-    let written: Value = serde_json::from_str(&std::fs::read_to_string(file)?)?;
-    assert_eq!(written, style);
+    let written =
+        || -> Option<Value> { serde_json::from_str(&std::fs::read_to_string(&file).ok()?).ok() };
+    until("the settings are written", || written().as_ref() == Some(&style)).await;
     let settings = session.settings().await?;
     let local = settings.sources.iter().find(|layer| layer.source == SettingsSource::Local);
     assert_eq!(local.unwrap().settings.decode::<Value>()?, style);

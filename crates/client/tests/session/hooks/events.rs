@@ -32,6 +32,7 @@ use serde_json::{Value, json};
 use crate::asking::{Noted, on_real, say, start};
 use crate::elicitation;
 use crate::kit::{Cli, Outcome, V197, V325, builder, close, lab, soon};
+use crate::puppet::until;
 
 pub(super) fn trials() -> Vec<Trial> {
     on_real("hooks::events::each_is_told_and_its_answer_counts", V197, all)
@@ -345,8 +346,12 @@ async fn all(cli: Cli) -> Outcome {
     refusal(&mut session, &told, &lab).await?;
     models(cli, &mut session, &told, &lab).await?;
     commands(&mut session, &told, &lab).await?;
-    let info = Sessions::at(lab.home().join(".claude")).info(&id)?.unwrap();
-    assert_eq!(info.custom_title.as_deref(), Some("A title of the hook"));
+    // The CLI writes its transcript after it has answered.
+    let has_title = || {
+        let info = Sessions::at(lab.home().join(".claude")).info(&id).unwrap();
+        info.and_then(|info| info.custom_title).as_deref() == Some("A title of the hook")
+    };
+    until("the title of the hook", has_title).await;
     conversations(&mut session, &told, &lab).await?;
 
     let mut expected: BTreeSet<_> = Capability::all()

@@ -297,7 +297,7 @@ impl Small {
                 news.recv().await.ok();
             }
         };
-        tokio::time::timeout(Duration::from_secs(60), wait).await.unwrap()
+        tokio::time::timeout(Duration::from_secs(240), wait).await.unwrap()
     }
 
     /// Decides what is asked, and waits until there is nothing more to do.

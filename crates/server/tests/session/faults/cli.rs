@@ -78,7 +78,7 @@ text = "Next."
             }
         }
     };
-    tokio::time::timeout(Duration::from_secs(60), frozen).await?;
+    tokio::time::timeout(Duration::from_secs(240), frozen).await?;
     world.client.interrupt(session, head.turn.unwrap().id).await?;
     world.at_rest(session).await;
     assert_eq!(world.turn_ends(session).await, [TurnEnd::Interrupted]);

@@ -257,7 +257,7 @@ impl Small {
                 news.recv().await.ok();
             }
         };
-        match tokio::time::timeout(Duration::from_secs(60), wait).await {
+        match tokio::time::timeout(Duration::from_secs(240), wait).await {
             Ok(head) => head,
             Err(_) => {
                 let events = self.hub.store().events(session, 0, usize::MAX).await.unwrap();
