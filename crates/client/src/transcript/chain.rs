@@ -69,10 +69,10 @@ impl<'a> Tree<'a> {
     /// The way from the root to the last message.
     fn chain(&self, conversation: Conversation) -> Vec<usize> {
         let spoken = |entry: &Entry| entry.kind.is_spoken();
-        let last = |wanted: &dyn Fn(&Entry) -> bool| {
-            self.entries.iter().rposition(wanted).and_then(|at| self.entries.get(at))
-        };
+        let last = |wanted: &dyn Fn(&Entry) -> bool| self.entries.iter().rposition(wanted);
         let leaf = last(&|entry| conversation.may_end_with(entry)).or_else(|| last(&spoken));
+        let leaf = leaf.map(|at| self.newest_descendant(at, conversation));
+        let leaf = leaf.and_then(|at| self.entries.get(at));
         let mut chain = Vec::new();
         let mut seen = HashSet::new();
         let mut next = leaf.map(|leaf| leaf.uuid);
@@ -85,6 +85,29 @@ impl<'a> Tree<'a> {
         }
         chain.reverse();
         chain
+    }
+
+    /// Returns the last message of the branch that an entry begins, if its first child is written before
+    /// it, as 2.1.62 does on a busy machine. A rewound branch stands after its parent.
+    fn newest_descendant(&self, at: usize, conversation: Conversation) -> usize {
+        let Some(start) = self.entries.get(at) else { return at };
+        let before = self.entries.iter().take_while(|entry| entry.uuid != start.uuid);
+        if !before.into_iter().any(|entry| entry.parent == Some(start.uuid)) {
+            return at;
+        }
+        let children = self.entries.iter().enumerate();
+        let mut newest_child: HashMap<_, _> =
+            children.filter_map(|(at, entry)| Some((entry.parent?, at))).collect();
+        let (mut newest, mut entry) = (at, start);
+        // Each step is taken once, so a circle ends.
+        while let Some(child) = newest_child.remove(&entry.uuid) {
+            let Some(next) = self.entries.get(child) else { break };
+            if conversation.may_end_with(next) {
+                newest = child;
+            }
+            entry = next;
+        }
+        newest
     }
 
     /// Puts back the calls and results that parallel calls left off the way.

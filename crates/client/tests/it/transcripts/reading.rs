@@ -30,6 +30,21 @@ fn a_conversation_is_read_from_its_end() {
     );
 }
 
+/// As 2.1.62 writes them on a busy machine.
+#[test]
+fn messages_that_are_written_before_their_parents_are_read() {
+    check(&[says("b", "a", "r1", "ho"), user("a", None, "hi")], &["a", "b"]);
+    check(
+        &[
+            user("c", Some("b"), "bye"),
+            user("a", None, "hi"),
+            says("d", "c", "r2", "bye, too"),
+            says("b", "a", "r1", "ho"),
+        ],
+        &["a", "b", "c", "d"],
+    );
+}
+
 #[test]
 fn what_was_rewound_is_not_read() {
     check(

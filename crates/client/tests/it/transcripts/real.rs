@@ -173,7 +173,8 @@ async fn a_conversation_is_read_back(version: Version) {
     assert_eq!(agents.len(), 1);
     let inner = sessions.subagent_messages(&session, &agents[0].agent_id, &MessageOptions::new());
     let inner: Vec<_> = inner.unwrap().map(Result::unwrap).collect();
-    assert_eq!(texts(&inner), ["Do it.", LAST]);
+    let files = transcripts(&lab.home().join(".claude/projects"));
+    assert_eq!(texts(&inner), ["Do it.", LAST], "{files:#?}");
 
     sessions.rename(&session, "A title of ours").unwrap();
     sessions.tag(&session, Some("ours")).unwrap();
